@@ -1,0 +1,91 @@
+// Reconciler: observe → diff → plan → apply → observe → diff, over a Machine, for one node.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "railwright/check.h"
+#include "railwright/clock.h"
+#include "railwright/hints.h"
+#include "railwright/journal.h"
+#include "railwright/machine.h"
+#include "railwright/setting.h"
+#include "railwright/state.h"
+
+namespace railwright {
+
+struct ReconcilerOptions {
+  std::chrono::milliseconds scan_interval{60'000};       ///< full scans, each ± jitter
+  double scan_jitter = 0.1;                              ///< fraction of the interval, 0…0.5
+  int contention_limit = 5;                              ///< a value that came back this often …
+  std::chrono::seconds contention_window{600};           ///< … within this time is Contended
+  Disruption max_disruption = Disruption::kTrafficBlip;  ///< anything above is Pending(ApprovalNeeded)
+  std::string
+      management_netdev;  ///< interface that carries the controller connection, "" when none (Unix socket)
+  std::uint64_t first_change_sequence = 1;
+  std::uint64_t seed = 0;  ///< of the jitter
+};
+
+/// A pure state machine around the loop: no thread, no descriptor, no sleep. One thread calls it: it posts
+/// what happened and calls Tick when due. Everything it does to the host goes through `machine`.
+class Reconciler {
+ public:
+  /// Everything given outlives the reconciler. `our_pids` tells whether a hint's process is ourselves or
+  /// our child.
+  Reconciler(Machine& machine, const Catalog& catalog,
+             const std::vector<std::unique_ptr<const Check>>& checks, Journal& journal, const Clock& clock,
+             ReconcilerOptions options, std::function<bool(int pid)> our_pids = {});
+  ~Reconciler();
+
+  /// Runs the settings' Prepare, then undoes or completes what the journal says was open when the agent died.
+  Status Start();
+  /// Removes what Prepare made. Values that were enforced stay as they are.
+  Status Stop();
+
+  /// Takes a new whole desired state. InvalidArgument names the key, target and value when any of it is not
+  /// understood; then the last state stays in force. Does not touch the machine: the next Tick does.
+  Status Accept(const DesiredState& state);
+  /// Replaces the list of pauses; effective before the very next write.
+  void SetPauses(std::vector<Pause> pauses);
+  /// "Look again": marks what reads below these prefixes.
+  void Notice(const std::vector<Hint>& hints);
+  /// A full scan at the next Tick.
+  void Refresh();
+
+  /// Does what is due now. True when the report or the pending changes differ from before.
+  bool Tick();
+  /// When Tick wants to be called next, at the latest.
+  Clock::Steady NextDue() const;
+
+  /// Present findings of every declared (key, target) and of every check.
+  const NodeReport& Report() const;
+  /// History since the last call, oldest first. The caller keeps it until it is stored.
+  std::vector<ChangeRecord> TakeChanges();
+  /// What `state` would do here; reads, never writes.
+  Result<Plan> DryRun(const DesiredState& state);
+  /// Machine paths read by the last observation of everything, for Hints::Watch.
+  std::vector<std::string> WatchedPaths() const;
+
+  struct Counters {
+    std::uint64_t scans = 0, hints = 0, drift_by_event = 0, drift_by_scan = 0, corrected = 0, failed = 0,
+                  contended = 0;
+  };
+  const Counters& counters() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Binds declared ports to what the machine has (BDF or name → netdev, RDMA device). Never fails as a whole:
+/// a port that is not there says why in `unbound`.
+NodeFacts BindPorts(const Machine& machine, const DesiredState& state);
+
+/// One pass without a loop, for `railwright-agent check`: findings of a state against a machine, no writes.
+NodeReport CheckOnce(const Machine& machine, const Catalog& catalog,
+                     const std::vector<std::unique_ptr<const Check>>& checks, const DesiredState& state);
+
+}  // namespace railwright

@@ -1,0 +1,103 @@
+// Store: what the controller must not lose, in domain terms; no SQL in any signature.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "railwright/result.h"
+#include "railwright/state.h"
+
+namespace railwright {
+
+/// A document as stored: its YAML text as written.
+struct StoredDocument {
+  std::string kind, name, file;
+  int line = 1;  ///< where it began in `file`, so that origins keep their place
+  std::string text;
+  friend bool operator==(const StoredDocument&, const StoredDocument&) = default;
+};
+
+struct StoredGeneration {
+  Generation generation;
+  std::chrono::system_clock::time_point created;
+  std::string author, comment;
+  Generation rolled_back_from;
+  std::vector<StoredDocument> documents;
+  std::vector<std::pair<std::string, KeyTarget>> restores;  ///< (node, key/target) to be put back, cumulative
+  std::uint64_t nodes = 0, settings = 0;                    ///< counted when it was made
+};
+
+/// A node's last report, as last acknowledged.
+struct StoredReport {
+  NodeReport report;
+  std::string report_hash;
+  std::chrono::system_clock::time_point at;
+  std::uint64_t stored_change = 0;  ///< highest change sequence stored
+  std::string agent_version, boot_id;
+};
+
+struct AuditRow {
+  std::uint64_t id = 0;
+  std::chrono::system_clock::time_point at;
+  std::string who, action, subject, detail;
+};
+
+/// One thread writes (the controller's core); any thread may read.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  /// Durable (synchronous=FULL) when it returns. Aborted when `generation` is not the next number.
+  virtual Status AddGeneration(const StoredGeneration& generation) = 0;
+  virtual Result<std::optional<StoredGeneration>> LatestGeneration() const = 0;
+  virtual Result<StoredGeneration> GetGeneration(
+      Generation generation) const = 0;  ///< NotFound names the range
+  /// Newest first, without documents' text.
+  virtual Result<std::vector<StoredGeneration>> Generations(std::size_t limit) const = 0;
+
+  struct NodeWrite {
+    StoredReport report;
+    std::vector<ChangeRecord> changes;  ///< those at or below the stored sequence are dropped
+  };
+  /// All of them in one durable transaction (group commit).
+  virtual Status PutReports(const std::vector<NodeWrite>& writes) = 0;
+  virtual Result<std::vector<StoredReport>> Reports() const = 0;
+
+  struct ChangeQuery {
+    std::vector<std::string> nodes;  ///< none = all
+    std::string key;                 ///< "" = all
+    std::chrono::system_clock::time_point since{};
+    std::size_t limit = 1000;
+  };
+  /// Newest first.
+  virtual Result<std::vector<std::pair<std::string, ChangeRecord>>> Changes(
+      const ChangeQuery& query) const = 0;
+  /// Drops the report and history of a node. NotFound when there is none.
+  virtual Status ForgetNode(const std::string& node) = 0;
+
+  virtual Status SetPauses(const std::vector<Pause>& pauses) = 0;
+  virtual Result<std::vector<Pause>> Pauses() const = 0;
+
+  virtual Status AddAudit(const AuditRow& row) = 0;
+  virtual Result<std::vector<AuditRow>> Audit(std::size_t limit) const = 0;  ///< newest first
+
+  /// Tries a small durable write: Ok when the store takes writes (again).
+  virtual Status Probe() = 0;
+};
+
+/// Opens or creates `<directory>/railwright.db`. Errors say what to do next: the directory is not writable,
+/// the file is no database or is damaged (DataLoss; the file is left untouched), it is of a newer version, it
+/// is locked by another controller.
+Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& directory);
+/// A consistent copy of a store (also of one in use) at `file`; refuses to overwrite.
+Status BackupStore(const std::string& directory, const std::string& file);
+/// Puts a checked backup in place of the store; the old one is kept beside it with a dated name. Refuses
+/// while a controller has it open.
+Status RestoreStore(const std::string& directory, const std::string& file);
+
+}  // namespace railwright

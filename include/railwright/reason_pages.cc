@@ -1,0 +1,67 @@
+// One page a reason word. Every word that a finding or a refused step may carry has its page here (tested).
+#include <array>
+
+#include "railwright/explain.h"
+
+namespace railwright {
+namespace {
+
+constexpr std::array kPages{
+    ReasonPage{
+        "ApplyFailed", "RW-9010", "A write was refused or did not read back.",
+        "The kernel refused the value, or took it and shows another. The message holds its own words. The "
+        "plan "
+        "that held the step was undone. Next: `railctl why NODE KEY`, then correct the value or the cause."},
+    ReasonPage{"ApprovalNeeded", "RW-9011", "The change disturbs more than policy allows by itself.",
+               "Automatic changes end at TrafficBlip. A step that takes a link down, resets a function or "
+               "reboots waits "
+               "for confirmed apply, which this version does not have; it is not done."},
+    ReasonPage{
+        "Contended", "RW-9004", "The value keeps coming back; enforcement of it has stopped.",
+        "Somebody else owns this knob and sets it again after every correction. The message names who, or "
+        "who is "
+        "known to. Stop that owner or take the key out of the profile; enforcement resumes with the next "
+        "generation or `railctl pause --resume`."},
+    ReasonPage{"ForeignRule", "RW-9012", "A firewall rule that is not ours stands in the way.",
+               "Railwright reports rules of others with their table and handle and never removes them. Ask "
+               "their owner "
+               "to accept the traffic before the drop."},
+    ReasonPage{"InvalidValue", "RW-9013", "The declared value cannot be used on this node.",
+               "It passed the catalogue's syntax, but not the facts of this node (an address missing, a port "
+               "without "
+               "gateway). The message names the value and what is allowed."},
+    ReasonPage{
+        "ManagementPath", "RW-9005", "Refused: the change touches the way to the controller.",
+        "Until confirmed apply exists, nothing that disturbs a management port or the interface of the "
+        "controller connection is written. Change it by hand, on the console."},
+    ReasonPage{"NeedsReboot", "RW-9006", "The value takes effect at the next boot.",
+               "It is not so in the running kernel. Reboot the node when it is drained."},
+    ReasonPage{"NoChecksRun", "RW-9014", "Nothing was measured.",
+               "A verdict without evidence is Unknown. The message says what was missing."},
+    ReasonPage{"NotFabricPort", "RW-9007", "Refused: the port is not declared a fabric port.",
+               "Railwright writes only to ports that the Cluster document declares with role fabric."},
+    ReasonPage{"NotObserved", "RW-9015", "Not looked at yet.",
+               "The agent has not finished its first pass over this generation."},
+    ReasonPage{"ObserveMode", "RW-9008", "Reported only: no profile that enforces sets this key.",
+               "The profile behind it has mode observe (the default). Set `mode: enforce` and apply."},
+    ReasonPage{"ObserveOnly", "RW-9016", "This version reads the setting but does not write it.",
+               "The value differs; changing it is left to the operator for now."},
+    ReasonPage{"Paused", "RW-9009", "Enforcement is paused by an operator.",
+               "`railctl status` shows who paused it; `railctl pause --resume` ends it."},
+    ReasonPage{"PortNotFound", "RW-9003", "The declared port is not on this node.",
+               "Its selector (PCI address or interface name) matches nothing here. Compare with `railctl get "
+               "nodes` and "
+               "correct the Cluster document, or find out why the card is gone."},
+    ReasonPage{"ReadFailed", "RW-9001", "The value could not be read.",
+               "The message holds the path and the kernel's own words. A failed read is never a pass."},
+    ReasonPage{"Undone", "RW-9017", "The step was rolled back because a later step of its plan failed.",
+               "The node has its earlier value again. The failed step says why."},
+    ReasonPage{"UnknownSetting", "RW-9002", "This agent does not know the setting.",
+               "The agent is older than the controller's catalogue. Update the agent, or take the key out."},
+};
+
+}  // namespace
+
+std::span<const ReasonPage> ReasonPages() { return kPages; }
+
+}  // namespace railwright
