@@ -1,0 +1,52 @@
+#include "tests/support/memory_journal.h"
+
+#include "tests/support/faulty_machine.h"
+
+namespace railwright {
+
+Status MemoryJournal::Note(std::string line) {
+  ++calls;
+  if (calls == die_at) throw Died{};
+  if (calls == fail_at || (fail_from > 0 && calls >= fail_from)) return error;
+  log.push_back(std::move(line));
+  return Ok();
+}
+
+Status MemoryJournal::RecordOriginal(const Original& original) {
+  RW_RETURN_IF_ERROR(Note("original " + original.key + " " + original.target));
+  if (!OriginalOf(original.key, original.target)) originals_.push_back(original);
+  return Ok();
+}
+
+Status MemoryJournal::Begin(const OpenStep& step) {
+  RW_RETURN_IF_ERROR(Note("begin " + step.key + " " + step.target));
+  std::erase_if(open_, [&](const OpenStep& o) { return o.key == step.key && o.target == step.target; });
+  open_.push_back(step);
+  return Ok();
+}
+
+Status MemoryJournal::End(const std::string& key, const std::string& target) {
+  RW_RETURN_IF_ERROR(Note("end " + key + " " + target));
+  std::erase_if(open_, [&](const OpenStep& o) { return o.key == key && o.target == target; });
+  return Ok();
+}
+
+Status MemoryJournal::Forget(const std::string& key, const std::string& target) {
+  RW_RETURN_IF_ERROR(Note("forget " + key + " " + target));
+  std::erase_if(originals_, [&](const Original& o) { return o.key == key && o.target == target; });
+  return Ok();
+}
+
+Status MemoryJournal::RecordPrepared(const std::vector<std::string>& paths) {
+  RW_RETURN_IF_ERROR(Note("prepared " + std::to_string(paths.size())));
+  prepared_ = paths;
+  return Ok();
+}
+
+std::optional<Original> MemoryJournal::OriginalOf(const std::string& key, const std::string& target) const {
+  for (const Original& original : originals_)
+    if (original.key == key && original.target == target) return original;
+  return std::nullopt;
+}
+
+}  // namespace railwright
