@@ -1,0 +1,251 @@
+// Messages ↔ domain structs, field by field.
+#include <algorithm>
+#include <chrono>
+
+#include "core/wire/wire.h"
+
+namespace railwright {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::microseconds;
+
+std::vector<std::string> Texts(const google::protobuf::RepeatedPtrField<std::string>& from) {
+  return {from.begin(), from.end()};
+}
+
+void Fill(google::protobuf::RepeatedPtrField<std::string>* to, const std::vector<std::string>& from) {
+  to->Assign(from.begin(), from.end());
+}
+
+// The clock of libstdc++ counts nanoseconds: a hostile number of microseconds would overflow it.
+microseconds Bounded(std::int64_t us) {
+  constexpr std::int64_t kMost = duration_cast<microseconds>(std::chrono::nanoseconds::max()).count();
+  return microseconds(std::clamp(us, std::int64_t{0}, kMost));
+}
+
+}  // namespace
+
+const std::vector<std::string>& WireFeatures() {
+  static const std::vector<std::string> features{"pause", "plan", "refresh", "restore"};
+  return features;
+}
+
+v1::Origin ToWire(const Origin& origin) {
+  v1::Origin message;
+  message.set_document(origin.document);
+  message.set_place(origin.place);
+  return message;
+}
+
+Origin FromWire(const v1::Origin& message) { return {message.document(), message.place()}; }
+
+v1::Port ToWire(const Port& port) {
+  v1::Port message;
+  message.set_name(port.name);
+  message.set_role(ToWire(port.role));
+  message.set_pci(port.pci);
+  message.set_netdev(port.netdev);
+  Fill(message.mutable_addresses(), port.addresses);
+  Fill(message.mutable_gateways(), port.gateways);
+  return message;
+}
+
+Port FromWire(const v1::Port& message) {
+  Port port;
+  port.name = message.name();
+  port.role = FromWire(message.role());
+  port.pci = message.pci();
+  port.netdev = message.netdev();
+  port.addresses = Texts(message.addresses());
+  port.gateways = Texts(message.gateways());
+  return port;
+}
+
+v1::SettingSpec ToWire(const SettingSpec& spec) {
+  v1::SettingSpec message;
+  message.set_key(spec.key);
+  message.set_target(spec.target);
+  message.set_value(spec.value);
+  message.set_mode(ToWire(spec.mode));
+  *message.mutable_origin() = ToWire(spec.origin);
+  return message;
+}
+
+SettingSpec FromWire(const v1::SettingSpec& message) {
+  return {message.key(), message.target(), message.value(), FromWire(message.mode()),
+          FromWire(message.origin())};
+}
+
+v1::Finding ToWire(const Finding& finding) {
+  v1::Finding message;
+  message.set_code(finding.code);
+  message.set_key(finding.key);
+  message.set_target(finding.target);
+  message.set_desired(finding.desired);
+  message.set_observed(finding.observed);
+  message.set_verdict(ToWire(finding.verdict));
+  message.set_reason(finding.reason);
+  message.set_message(finding.message);
+  message.set_fix(finding.fix);
+  Fill(message.mutable_evidence(), finding.evidence);
+  message.set_mode(ToWire(finding.mode));
+  *message.mutable_origin() = ToWire(finding.origin);
+  return message;
+}
+
+Finding FromWire(const v1::Finding& message) {
+  Finding finding;
+  finding.code = message.code();
+  finding.key = message.key();
+  finding.target = message.target();
+  finding.desired = message.desired();
+  finding.observed = message.observed();
+  finding.verdict = FromWire(message.verdict());
+  finding.reason = message.reason();
+  finding.message = message.message();
+  finding.fix = message.fix();
+  finding.evidence = Texts(message.evidence());
+  finding.mode = FromWire(message.mode());
+  finding.origin = FromWire(message.origin());
+  return finding;
+}
+
+v1::ChangeRecord ToWire(const ChangeRecord& change) {
+  v1::ChangeRecord message;
+  message.set_sequence(change.sequence);
+  message.set_kind(ToWire(change.kind));
+  message.set_key(change.key);
+  message.set_target(change.target);
+  message.set_from(change.from);
+  message.set_to(change.to);
+  message.set_by(change.by);
+  message.set_noticed(change.noticed);
+  message.set_ok(change.ok);
+  message.set_message(change.message);
+  message.set_generation(change.generation.value);
+  message.set_at_unix_us(duration_cast<microseconds>(change.at.time_since_epoch()).count());
+  message.set_took_us(change.took.count());
+  return message;
+}
+
+ChangeRecord FromWire(const v1::ChangeRecord& message) {
+  ChangeRecord change;
+  change.sequence = message.sequence();
+  change.kind = FromWire(message.kind());
+  change.key = message.key();
+  change.target = message.target();
+  change.from = message.from();
+  change.to = message.to();
+  change.by = message.by();
+  change.noticed = message.noticed();
+  change.ok = message.ok();
+  change.message = message.message();
+  change.generation = Generation{message.generation()};
+  change.at = std::chrono::system_clock::time_point(
+      duration_cast<std::chrono::system_clock::duration>(Bounded(message.at_unix_us())));
+  change.took = Bounded(message.took_us());
+  return change;
+}
+
+v1::Step ToWire(const Step& step) {
+  v1::Step message;
+  message.set_key(step.key);
+  message.set_target(step.target);
+  message.set_from(step.from);
+  message.set_to(step.to);
+  message.set_disruption(ToWire(step.disruption));
+  Fill(message.mutable_blast(), step.blast);
+  message.set_why(step.why);
+  *message.mutable_origin() = ToWire(step.origin);
+  message.set_mode(ToWire(step.mode));
+  message.set_refused(step.refused);
+  message.set_refused_message(step.refused_message);
+  return message;
+}
+
+Step FromWire(const v1::Step& message) {
+  Step step;
+  step.key = message.key();
+  step.target = message.target();
+  step.from = message.from();
+  step.to = message.to();
+  step.disruption = FromWire(message.disruption());
+  step.blast = Texts(message.blast());
+  step.why = message.why();
+  step.origin = FromWire(message.origin());
+  step.mode = FromWire(message.mode());
+  step.refused = message.refused();
+  step.refused_message = message.refused_message();
+  return step;
+}
+
+v1::Plan ToWire(const Plan& plan) {
+  v1::Plan message;
+  message.set_node(plan.node);
+  message.set_generation(plan.generation.value);
+  for (const Step& step : plan.steps) *message.add_steps() = ToWire(step);
+  for (const Finding& finding : plan.findings) *message.add_findings() = ToWire(finding);
+  return message;
+}
+
+Plan FromWire(const v1::Plan& message) {
+  Plan plan;
+  plan.node = message.node();
+  plan.generation = Generation{message.generation()};
+  for (const v1::Step& step : message.steps()) plan.steps.push_back(FromWire(step));
+  for (const v1::Finding& finding : message.findings()) plan.findings.push_back(FromWire(finding));
+  return plan;
+}
+
+v1::Pause ToWire(const Pause& pause) {
+  v1::Pause message;
+  message.set_node(pause.node);
+  message.set_key(pause.key);
+  message.set_by(pause.by);
+  message.set_reason(pause.reason);
+  return message;
+}
+
+Pause FromWire(const v1::Pause& message) {
+  return {message.node(), message.key(), message.by(), message.reason()};
+}
+
+v1::Catalog DescribeCatalog(const Catalog& catalog, const std::vector<std::unique_ptr<const Check>>& checks) {
+  v1::Catalog message;
+  message.set_hash(catalog.hash());
+  for (const auto& setting : catalog.settings()) {
+    const SettingInfo& info = setting->info();
+    v1::SettingDescriptor* out = message.add_settings();
+    out->set_key(info.key);
+    out->set_code(info.code);
+    out->set_help(info.help);
+    out->set_why(info.why);
+    out->set_targets(info.targets == TargetKind::kPort ? "port" : "node");
+    out->set_syntax(info.syntax);
+    out->set_default_value(info.default_value);
+    out->set_disruption(ToWire(info.disruption));
+    out->set_noticed_by(info.noticed.by_event ? info.noticed.source : "scan");
+    out->set_noticed_worst_ms(info.noticed.worst.count());
+    switch (info.effect) {
+      case Effect::kRuntime: out->set_effect("runtime"); break;
+      case Effect::kNeedsReboot: out->set_effect("reboot"); break;
+      case Effect::kObserveOnly: out->set_effect("observe-only"); break;
+    }
+    out->set_interface(info.interface);
+    out->set_source(info.source);
+  }
+  for (const auto& check : checks) {
+    const CheckInfo& info = check->info();
+    v1::CheckDescriptor* out = message.add_checks();
+    out->set_key(info.key);
+    out->set_code(info.code);
+    out->set_help(info.help);
+    out->set_why(info.why);
+    out->set_interface(info.interface);
+    out->set_noticed_by(info.noticed.by_event ? info.noticed.source : "scan");
+  }
+  return message;
+}
+
+}  // namespace railwright
