@@ -22,7 +22,8 @@ const std::string& CatalogDeclarations::hash() const { return impl_->catalog.has
 
 Result<CatalogDeclarations::Match> CatalogDeclarations::Find(std::string_view key) const {
   RW_ASSIGN_OR_RETURN(auto match, impl_->catalog.Find(key));
-  return Match{&match.setting->info(), match.param};
+  const TargetKind targets = match.setting->TargetsOf(match.param);
+  return Match{&match.setting->info(), std::move(match.param), std::move(match.key), targets};
 }
 
 Result<std::string> CatalogDeclarations::Canonical(std::string_view key, std::string_view value) const {

@@ -25,7 +25,9 @@ class CatalogDeclarations {
 
   struct Match {
     const SettingInfo* info;
-    std::string param;
+    std::string param;                       ///< canonical
+    std::string key;                         ///< the full key in its one spelling
+    TargetKind targets = TargetKind::kNode;  ///< of this very key (Setting::TargetsOf)
   };
   /// NotFound names the nearest known key.
   Result<Match> Find(std::string_view key) const;

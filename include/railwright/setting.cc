@@ -8,6 +8,10 @@
 
 namespace railwright {
 
+TargetKind Setting::TargetsOf(std::string_view) const { return info().targets; }
+
+std::string Setting::CanonicalParam(std::string_view param) const { return std::string(param); }
+
 Result<std::string> Setting::Desired(const Target&, std::string_view canonical) const {
   return std::string(canonical);
 }
@@ -66,9 +70,11 @@ Result<Catalog::Match> Catalog::Find(std::string_view key) const {
     const std::string& declared = setting->info().key;
     const std::string_view prefix = FamilyPrefix(declared);
     if (prefix.size() == declared.size()) {
-      if (key == declared) return Match{setting.get(), {}};
+      if (key == declared) return Match{setting.get(), {}, declared};
     } else if (key.size() > prefix.size() && key.starts_with(prefix)) {
-      return Match{setting.get(), std::string(key.substr(prefix.size()))};
+      std::string param = setting->CanonicalParam(key.substr(prefix.size()));
+      std::string full = std::string(prefix) + param;
+      return Match{setting.get(), std::move(param), std::move(full)};
     }
   }
   std::vector<std::string_view> known;

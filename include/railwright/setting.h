@@ -67,6 +67,9 @@ struct Target {
   std::string param;                ///< what stands for <…> in a family key
   const BoundPort* port = nullptr;  ///< for TargetKind::kPort, bound (netdev not empty)
   const NodeFacts* facts = nullptr;
+  /// What will be compared with the observation (from Desired, or an original that was put back); "" when
+  /// there is none. It tells Observe where to look (the table of rail.routing), never what to see there.
+  std::string wish;
 };
 
 /// What was read.
@@ -78,11 +81,13 @@ struct Observation {
   std::string message;  ///< for kNotApplicable: the sentence; else extra evidence, may be ""
   /// A value that is set in a file but takes effect at the next boot; the verdict is Pending(NeedsReboot).
   bool pending_reboot = false;
+  /// The greatest value that this device takes, for settings whose wish may be the word `max`; else "".
+  std::string at_most;
 
-  static Observation Value(std::string v) { return {Kind::kValue, std::move(v), {}, {}, false}; }
-  static Observation Absent() { return {Kind::kAbsent, {}, {}, {}, false}; }
+  static Observation Value(std::string v) { return {Kind::kValue, std::move(v), {}, {}, false, {}}; }
+  static Observation Absent() { return {Kind::kAbsent, {}, {}, {}, false, {}}; }
   static Observation NotApplicable(std::string why, std::string sentence) {
-    return {Kind::kNotApplicable, {}, std::move(why), std::move(sentence), false};
+    return {Kind::kNotApplicable, {}, std::move(why), std::move(sentence), false, {}};
   }
 };
 
@@ -90,6 +95,14 @@ class Setting {
  public:
   virtual ~Setting() = default;
   virtual const SettingInfo& info() const = 0;
+
+  /// What a key of this family is applied to; by default info().targets. A sysctl whose name holds `{netdev}`
+  /// is applied to ports, any other to the node.
+  virtual TargetKind TargetsOf(std::string_view param) const;
+
+  /// The one spelling of a param ("net/ipv4/conf/all/arp_ignore" is "net.ipv4.conf.all.arp_ignore"), so that
+  /// two spellings of a key are one key. A malformed param is returned as it is; Canonical refuses it. Pure.
+  virtual std::string CanonicalParam(std::string_view param) const;
 
   /// One spelling per meaning; pure and idempotent. InvalidArgument names what was seen and what is allowed,
   /// and refuses params (sysctl names, file paths) outside the compiled-in allow-list.
@@ -129,7 +142,8 @@ class Catalog {
 
   struct Match {
     const Setting* setting;
-    std::string param;
+    std::string param;  ///< canonical
+    std::string key;    ///< the full key in its one spelling
   };
   /// The setting of a full key. NotFound names the nearest known key.
   Result<Match> Find(std::string_view key) const;
