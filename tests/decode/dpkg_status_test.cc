@@ -1,0 +1,113 @@
+#include "core/decode/dpkg_status.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace railwright {
+namespace {
+
+constexpr std::string_view kStatus = R"(Package: dpkg
+Status: install ok installed
+Architecture: amd64
+Version: 1.21.22
+Description: the package system
+ goes on here
+ .
+ Status: hold ok installed
+
+Package: libc6
+Status: install ok installed
+Architecture: i386
+Version: 2.36-8
+
+Package: libc6
+Status: hold ok installed
+Architecture: amd64
+Version: 2.36-9
+
+Package: old
+Status: deinstall ok config-files
+Architecture: amd64
+Version: 1
+
+Package: broken
+Status: install ok half-configured
+Architecture: all
+Version: 2:3~rc1-4
+)";
+
+TEST(DpkgStatusTest, VersionHoldAndStateAreRead) {
+  auto status = DpkgStatus::Decode(kStatus);
+  ASSERT_TRUE(status.ok());
+  ASSERT_NE(status->Find("dpkg"), nullptr);
+  EXPECT_EQ(status->Find("dpkg")->version, "1.21.22");
+  EXPECT_FALSE(status->Find("dpkg")->hold) << "a description's text is no field";
+  EXPECT_EQ(status->Find("broken")->state, "half-configured");
+}
+
+TEST(DpkgStatusTest, TheHostsOwnArchitectureComesFirst) {
+  auto status = DpkgStatus::Decode(kStatus);
+  ASSERT_TRUE(status.ok());
+  EXPECT_EQ(status->Find("libc6")->version, "2.36-9");
+  EXPECT_TRUE(status->Find("libc6")->hold);
+  EXPECT_EQ(status->Find("libc6:i386")->version, "2.36-8");
+  EXPECT_EQ(status->Find("libc6:arm64"), nullptr);
+  EXPECT_EQ(status->Names(), (std::vector<std::string>{"broken", "dpkg", "libc6:amd64", "libc6:i386"}));
+}
+
+TEST(DpkgStatusTest, LeftOverConfigurationIsNotInstalled) {
+  EXPECT_EQ(DpkgStatus::Decode(kStatus)->Find("old"), nullptr);
+}
+
+TEST(DpkgStatusTest, TextThatIsNoDatabaseNamesTheLine) {
+  auto status = DpkgStatus::Decode("Package: a\nnonsense\n");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.status().code(), Code::kDataLoss);
+  EXPECT_NE(status.status().message().find("line 2"), std::string::npos);
+  EXPECT_EQ(DpkgStatus::Decode(" x\n").status().code(), Code::kDataLoss);
+  EXPECT_TRUE(DpkgStatus::Decode("").ok());
+}
+
+TEST(DpkgStatusTest, DamagedTextNeverCrashes) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text(kStatus);
+    for (int i = 0; i < 5; ++i) text[random() % text.size()] = static_cast<char>(random());
+    text.resize(random() % (text.size() + 1));
+    auto status = DpkgStatus::Decode(text);
+    if (status.ok()) (void)status->Names();
+  }
+}
+
+// deb-version(7), and cases that go wrong in naive comparisons.
+TEST(DebianVersionTest, VersionsAreOrdered) {
+  struct Case {
+    const char* a;
+    const char* b;
+    int order;
+  };
+  constexpr Case kCases[] = {{"1.0", "1.0", 0},
+                             {"1.0-1", "1.0-2", -1},
+                             {"1.0~rc1", "1.0", -1},
+                             {"1.0", "1.0a", -1},
+                             {"1.10", "1.9", 1},
+                             {"1:0.1", "9.9", 1},
+                             {"0:1", "1", 0},
+                             {"1.0", "1.0-0", 0},
+                             {"1.0+b1", "1.0", 1},
+                             {"1.01", "1.1", 0},
+                             {"a", "1", 1},
+                             {"1.0~~", "1.0~", -1},
+                             {"2.36-9+deb12u10", "2.36-9+deb12u9", 1},
+                             {"", "1", -1}};
+  for (const Case& one : kCases) {
+    int order = CompareDebianVersions(one.a, one.b);
+    EXPECT_EQ((order > 0) - (order < 0), one.order) << one.a << " against " << one.b;
+    int reverse = CompareDebianVersions(one.b, one.a);
+    EXPECT_EQ((reverse > 0) - (reverse < 0), -one.order) << one.b << " against " << one.a;
+  }
+}
+
+}  // namespace
+}  // namespace railwright
