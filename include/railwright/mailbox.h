@@ -1,6 +1,7 @@
 // Mailboxes: the only way that values travel between threads.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -61,6 +62,16 @@ class Queue {
     ready_.wait(lock, [&] { return closed_ || !items_.empty(); });
     return std::exchange(items_, {});
   }
+  /// The same, but no longer than `timeout`; empty: nothing came, or closed.
+  std::deque<T> WaitAllFor(std::chrono::milliseconds timeout) {
+    std::unique_lock lock(mutex_);
+    ready_.wait_for(lock, timeout, [&] { return closed_ || !items_.empty(); });
+    return std::exchange(items_, {});
+  }
+  bool closed() const {
+    std::lock_guard lock(mutex_);
+    return closed_;
+  }
   void Close() {
     {
       std::lock_guard lock(mutex_);
@@ -71,7 +82,7 @@ class Queue {
   }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable ready_;
   std::deque<T> items_;
   bool closed_ = false;
