@@ -1,0 +1,140 @@
+#include "core/text/shapes.h"
+
+#include <algorithm>
+
+#include "core/text/times.h"
+
+namespace railwright {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ToJson(const Origin& origin) { return {{"document", origin.document}, {"place", origin.place}}; }
+
+Json ToJson(const Noticed& noticed) {
+  return {{"by", noticed.by_event ? noticed.source : "scan"}, {"worst_ms", noticed.worst.count()}};
+}
+
+std::string_view Name(Effect effect) {
+  switch (effect) {
+    case Effect::kRuntime: return "runtime";
+    case Effect::kNeedsReboot: return "reboot";
+    case Effect::kObserveOnly: break;
+  }
+  return "observe-only";
+}
+
+bool HasUnknown(const NodeShape& node) {
+  return node.verdict == Verdict::kUnknown ||
+         std::any_of(node.findings.begin(), node.findings.end(),
+                     [](const Finding& finding) { return finding.verdict == Verdict::kUnknown; });
+}
+
+}  // namespace
+
+Json ToJson(const Finding& finding) {
+  return {{"code", finding.code},         {"key", finding.key},
+          {"target", finding.target},     {"desired", finding.desired},
+          {"observed", finding.observed}, {"verdict", railwright::Name(finding.verdict)},
+          {"reason", finding.reason},     {"message", finding.message},
+          {"fix", finding.fix},           {"mode", railwright::Name(finding.mode)},
+          {"evidence", finding.evidence}, {"origin", ToJson(finding.origin)}};
+}
+
+Json ToJson(const ChangeRecord& change) {
+  return {{"sequence", change.sequence},
+          {"kind", railwright::Name(change.kind)},
+          {"key", change.key},
+          {"target", change.target},
+          {"from", change.from},
+          {"to", change.to},
+          {"by", change.by},
+          {"noticed", change.noticed},
+          {"ok", change.ok},
+          {"message", change.message},
+          {"generation", change.generation.value},
+          {"at", Rfc3339(change.at)},
+          {"took_us", change.took.count()}};
+}
+
+Json ToJson(const Step& step) {
+  return {{"key", step.key},
+          {"target", step.target},
+          {"from", step.from},
+          {"to", step.to},
+          {"disruption", railwright::Name(step.disruption)},
+          {"blast", step.blast},
+          {"why", step.why},
+          {"origin", ToJson(step.origin)},
+          {"mode", railwright::Name(step.mode)},
+          {"refused", step.refused},
+          {"refused_message", step.refused_message}};
+}
+
+Json ToJson(const Pause& pause) {
+  return {{"node", pause.node}, {"key", pause.key}, {"by", pause.by}, {"reason", pause.reason}};
+}
+
+Json StatusShape(Generation generation, const std::vector<NodeShape>& nodes) {
+  std::uint64_t compliant = 0, drifted = 0, pending = 0, unknown = 0, unreachable = 0;
+  bool complete = true;
+  Json rows = Json::array();
+  for (const NodeShape& node : nodes) {
+    if (node.unreachable)
+      ++unreachable;
+    else if (node.verdict == Verdict::kCompliant)
+      ++compliant;
+    else if (node.verdict == Verdict::kDrifted)
+      ++drifted;
+    else if (node.verdict == Verdict::kPending)
+      ++pending;
+    else
+      ++unknown;
+    if (node.unreachable || HasUnknown(node)) complete = false;
+    Json findings = Json::array();
+    for (const Finding& finding : node.findings) findings.push_back(railwright::ToJson(finding));
+    rows.push_back({{"name", node.node},
+                    {"generation", node.generation.value},
+                    {"verdict", railwright::Name(node.verdict)},
+                    {"last_seen", node.last_seen ? Json(Rfc3339(*node.last_seen)) : Json(nullptr)},
+                    {"findings", std::move(findings)}});
+  }
+  return {{"generation", generation.value},
+          {"complete", complete},
+          {"summary",
+           {{"nodes", nodes.size()},
+            {"compliant", compliant},
+            {"drifted", drifted},
+            {"pending", pending},
+            {"unknown", unknown},
+            {"unreachable", unreachable}}},
+          {"nodes", std::move(rows)}};
+}
+
+Json CatalogShape(const std::vector<const SettingInfo*>& settings,
+                  const std::vector<const CheckInfo*>& checks, const std::string& hash) {
+  Json setting_rows = Json::array(), check_rows = Json::array();
+  for (const SettingInfo* info : settings)
+    setting_rows.push_back({{"key", info->key},
+                            {"help", info->help},
+                            {"why", info->why},
+                            {"targets", info->targets == TargetKind::kPort ? "port" : "node"},
+                            {"syntax", info->syntax},
+                            {"default", info->default_value},
+                            {"disruption", railwright::Name(info->disruption)},
+                            {"noticed", ToJson(info->noticed)},
+                            {"code", info->code},
+                            {"effect", Name(info->effect)},
+                            {"interface", info->interface},
+                            {"source", info->source}});
+  for (const CheckInfo* info : checks)
+    check_rows.push_back({{"key", info->key},
+                          {"help", info->help},
+                          {"why", info->why},
+                          {"noticed", ToJson(info->noticed)},
+                          {"code", info->code},
+                          {"interface", info->interface}});
+  return {{"hash", hash}, {"settings", std::move(setting_rows)}, {"checks", std::move(check_rows)}};
+}
+
+}  // namespace railwright
