@@ -1,0 +1,98 @@
+#!/bin/sh
+# Runs as init of the guest: a controller and an agent on a real RDMA stack (rxe over an e1000e), with the settings
+# that the host's kernel cannot hold. Every line that counts begins with GUEST-PASS or GUEST-FAIL.
+export PATH=/usr/bin:/usr/sbin:/bin:/sbin
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /tmp
+
+for module in crc32c_generic crc32_generic e1000e rdma_rxe rdma_cm nf_tables configfs; do modprobe "$module"; done
+mount -t configfs configfs /sys/kernel/config
+ip link set lo up
+ip link set eth0 up
+rdma link add rxe0 type rxe netdev eth0
+
+pass() { echo "GUEST-PASS $1"; }
+fail() { echo "GUEST-FAIL $1: wanted \"$2\", got \"$3\""; }
+is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "$2" "$3"; fi; }
+has() { case "$3" in *"$2"*) pass "$1" ;; *) fail "$1" "$2" "$3" ;; esac; }
+
+mkdir -p /run/c /run/a
+socket=unix:/run/c/controller.sock
+export RAILCTL_CONTROLLER=$socket
+configfs=/sys/kernel/config/rdma_cm/rxe0
+railwright-controller serve --state-dir /run/c --listen $socket > /run/c/log 2>&1 &
+controller=$!
+cat > /run/site.yaml <<'YAML'
+kind: Cluster
+name: guest
+nodes:
+  - {name: guest-1, role: gpu}
+ports:
+  - {name: rail0, select: {pci: "0000:00:02.0"}, role: fabric, address: "10.220.0.{index}/24"}
+---
+kind: Profile
+name: guest
+mode: enforce
+settings:
+  link.mtu: {fabric: 4200}
+  link.rings: {fabric: "rx=512 tx=1024"}
+  link.pause: {fabric: "autoneg=0 rx=0 tx=0"}
+  module.dummy: loaded
+  roce.mode: {fabric: v2}
+  roce.tos: {fabric: 106}
+  rail.address: {fabric: declared}
+  kernel.cmdline: iommu=pt
+  package.guest: ">=1.0"
+YAML
+railwright-agent run --controller $socket --name guest-1 --state-dir /run/a > /run/a/log 2>&1 &
+agent=$!
+seq 100 | while read -r _; do railctl version > /dev/null 2>&1 && break; sleep 0.2; done
+
+railctl apply -f /run/site.yaml --yes --timeout 60s > /run/apply.log 2>&1
+echo "GUEST-INFO apply ended with $?"
+sleep 1
+railctl status -o yaml > /run/status.yaml 2>&1
+
+has mtu_is_written "mtu 4200" "$(ip link show eth0)"
+has address_is_set "10.220.0.1/24" "$(ip addr show eth0)"
+rings=$(ethtool -g eth0 | sed -n '/Current/,$p' | tr -s ' \t\n' ' ')
+has rings_rx_are_written "RX: 512" "$rings"
+has rings_tx_are_written "TX: 1024" "$rings"
+is pause_is_off "Autonegotiate: off RX: off TX: off" "$(ethtool -a eth0 | sed 1d | tr -s ' \t\n' ' ' | sed 's/ *$//')"
+has module_is_loaded "dummy" "$(grep '^dummy ' /proc/modules)"
+is configfs_mode "RoCE v2" "$(cat $configfs/ports/1/default_roce_mode)"
+is configfs_tos "106" "$(cat $configfs/ports/1/default_roce_tos)"
+
+# verdict KEY: of `railctl status -o yaml`, whose findings list code, key … verdict in this order.
+verdict() { awk -v key="$1" '/key:/ {seen = ($NF == key || $NF == "\"" key "\"")} seen && /verdict:/ {print $NF; exit}' /run/status.yaml | tr -d '"'; }
+for key in link.mtu link.rings link.pause module.dummy roce.mode roce.tos rail.address package.guest; do
+  is "verdict_$key" Compliant "$(verdict "$key")"
+done
+is verdict_kernel.cmdline Pending "$(verdict kernel.cmdline)"
+has cmdline_says_reboot NeedsReboot "$(cat /run/status.yaml)"
+
+# Drift of what only this kernel has: rings by event (ethtool monitor), the module by uevent, tos by the scan.
+ethtool -G eth0 rx 256
+rmmod dummy 2>/dev/null || modprobe -r dummy
+seq 50 | while read -r _; do
+  case "$(ethtool -g eth0 | tr -s ' \t\n' ' ')" in *"settings: RX: 512"*) break ;; esac
+  sleep 0.2
+done
+has rings_are_put_right "settings: RX: 512" "$(ethtool -g eth0 | tr -s ' \t\n' ' ')"
+seq 50 | while read -r _; do grep -q '^dummy ' /proc/modules && break; sleep 0.2; done
+has module_is_put_right "dummy" "$(grep '^dummy ' /proc/modules)"
+
+kill -TERM $agent
+seq 50 | while read -r _; do kill -0 $agent 2>/dev/null || break; sleep 0.1; done
+if [ -d $configfs ]; then fail configfs_directory_is_removed_at_stop gone there; else pass configfs_directory_is_removed_at_stop; fi
+kill -TERM $controller
+
+# On a failure the logs are what one wants to see.
+echo "GUEST-LOG apply";  cat /run/apply.log
+echo "GUEST-LOG agent";  tail -n 30 /run/a/log
+echo "GUEST-LOG status"; cat /run/status.yaml
+echo GUEST-END
+poweroff -f
