@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "railwright/check.h"
@@ -27,6 +28,9 @@ struct ReconcilerOptions {
       management_netdev;  ///< interface that carries the controller connection, "" when none (Unix socket)
   std::uint64_t first_change_sequence = 1;
   std::uint64_t seed = 0;  ///< of the jitter
+  /// Asked immediately before each write, beside the pauses of SetPauses; true leaves it unwritten. For a
+  /// pause that arrives while a Tick is at work. Called in the loop's thread; may be empty.
+  std::function<bool(std::string_view key)> paused_now{};
 };
 
 /// A pure state machine around the loop: no thread, no descriptor, no sleep. One thread calls it: it posts
