@@ -1,0 +1,297 @@
+#include "core/spec/yaml_tree.h"
+
+#include <libfyaml.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+namespace railwright::spec {
+
+namespace {
+
+using Kind = YamlNode::Kind;
+
+struct DiagUnref {
+  void operator()(fy_diag* diag) const { fy_diag_unref(diag); }
+};
+struct ParserDestroy {
+  void operator()(fy_parser* parser) const { fy_parser_destroy(parser); }
+};
+
+// libfyaml would print to stderr; everything is collected instead (fy_diag_set_collect_errors).
+void Discard(fy_diag*, void*, const char*, size_t) {}
+
+int CharactersOf(std::string_view text) {
+  return static_cast<int>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+// libfyaml's sentence → ours, which says what to do. The first match counts.
+struct Wording {
+  std::string_view theirs, ours;
+};
+constexpr std::array kWordings{
+    Wording{"tab character may not", "a tab in the indentation; indent with blanks"},
+    Wording{"tabs used in indentation", "a tab in the indentation; indent with blanks"},
+    Wording{"nested block mapping on the same line",
+            "a second \": \" on this line; put quotes around a value that contains \": \""},
+    Wording{"invalid multiline plain key",
+            "no \": \" after this key, or the lines below it are not indented alike"},
+    Wording{"plain scalar cannot start", "a value cannot start with this character; put quotes around it"},
+    Wording{"double-quoted scalar without closing quote", "a text in \" is never closed"},
+    Wording{"single-quoted scalar without closing quote", "a text in ' is never closed"},
+    Wording{"did not find expected key",
+            "neither a key of the map above nor part of its value; check the indentation"},
+    Wording{"did not find expected '-' indicator",
+            "neither an item \"- \" of the list above nor part of one; check the indentation"},
+    Wording{"extra closing brac", "a closing bracket that was never opened"},
+};
+
+class TreeBuilder {
+ public:
+  TreeBuilder(std::string_view text, int first_line, Problems& problems)
+      : first_line_(first_line), problems_(problems), last_{first_line, 1} {
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    end_ = {first_line + static_cast<int>(std::count(text.begin(), text.end(), '\n')),
+            CharactersOf(text.substr(text.rfind('\n') + 1)) + 1};
+  }
+
+  // False: give up on this document.
+  bool Take(fy_event* event);
+  void TakeErrors(fy_diag* diag);
+  std::optional<YamlNode> Root() {
+    if (!root_ || broken_) return std::nullopt;
+    return std::move(root_);
+  }
+  bool has_root() const { return root_.has_value(); }
+
+ private:
+  Place PlaceOf(const fy_mark* mark) const {
+    return mark == nullptr ? last_ : Place{mark->line + first_line_, mark->column + 1};
+  }
+  bool Fail(Place place, std::string message, int width = 1) {
+    problems_.Add(place, std::move(message), width);
+    broken_ = true;
+    return false;
+  }
+  void Refuse(fy_token* token, std::string_view what, bool indicator) {
+    if (token == nullptr) return;
+    Place place = PlaceOf(fy_token_start_mark(token));
+    // The token of an anchor or alias begins after its "&" or "*".
+    if (indicator && place.column > 1) --place.column;
+    problems_.Add(place, std::string(what));  // the rest of the document is still worth reading
+  }
+  bool Scalar(fy_event* event);
+  bool Close();
+  bool Put(YamlNode node);
+  void RefuseDuplicates(YamlNode& map);
+
+  int first_line_;
+  Problems& problems_;
+  Place last_;  // of what was read last
+  Place end_;   // just after the document's last character
+  std::vector<YamlNode> open_;
+  std::optional<YamlNode> root_;
+  std::size_t nodes_ = 0;
+  bool broken_ = false;
+};
+
+bool TreeBuilder::Take(fy_event* event) {
+  switch (event->type) {
+    case FYET_DOCUMENT_START: {
+      if (root_)
+        return Fail(PlaceOf(fy_event_start_mark(event)), "a second document without \"---\" before it");
+      fy_document_state* state = event->document_start.document_state;
+      if (fy_document_state_version_explicit(state) || fy_document_state_tags_explicit(state))
+        return Fail({first_line_, 1}, "directives (%YAML, %TAG) are not accepted; remove the line");
+      return true;
+    }
+    case FYET_ALIAS:
+      Refuse(event->alias.anchor, "an alias (*name) is not accepted; write the value out", true);
+      return Put({.kind = Kind::kScalar, .place = PlaceOf(fy_event_start_mark(event))});
+    case FYET_SCALAR: return Scalar(event);
+    case FYET_SEQUENCE_START:
+    case FYET_MAPPING_START: {
+      const bool list = event->type == FYET_SEQUENCE_START;
+      Refuse(fy_event_get_anchor_token(event),
+             "an anchor (&name) is not accepted; write the value where it is needed", true);
+      Refuse(fy_event_get_tag_token(event), "a tag (!name) is not accepted; the field decides the type",
+             false);
+      YamlNode node{.kind = list ? Kind::kList : Kind::kMap, .place = PlaceOf(fy_event_start_mark(event))};
+      node.flow = fy_event_get_node_style(event) == FYNS_FLOW;
+      last_ = node.place;
+      if (open_.size() == kMostNesting)
+        return Fail(node.place,
+                    "lists and maps are nested deeper than " + std::to_string(kMostNesting) + " levels");
+      open_.push_back(std::move(node));
+      return true;
+    }
+    case FYET_SEQUENCE_END:
+    case FYET_MAPPING_END: return Close();
+    default: return true;
+  }
+}
+
+bool TreeBuilder::Scalar(fy_event* event) {
+  Refuse(event->scalar.anchor, "an anchor (&name) is not accepted; write the value where it is needed", true);
+  Refuse(event->scalar.tag, "a tag (!name) is not accepted; the field decides the type", false);
+  fy_token* token = event->scalar.value;
+  YamlNode node{.place = PlaceOf(token == nullptr ? nullptr : fy_token_start_mark(token))};
+  const fy_scalar_style style = token == nullptr ? FYSS_PLAIN : fy_token_scalar_style(token);
+  std::size_t length = 0;
+  const char* text = token == nullptr ? nullptr : fy_token_get_text(token, &length);
+  if (text != nullptr) node.text.assign(text, length);
+  node.nothing = style == FYSS_PLAIN && node.text.empty();
+  if (node.nothing && token != nullptr) node.place = last_;
+  if (style != FYSS_LITERAL && style != FYSS_FOLDED) {
+    const int quotes = style == FYSS_PLAIN ? 0 : 2;
+    node.width = std::max(1, CharactersOf(node.text) + quotes);
+  }
+  if (style == FYSS_DOUBLE_QUOTED) {
+    // Escapes can make bytes that the file itself may not hold.
+    if (BadBytes bad = FindBadBytes(node.text, 1); !bad.message.empty()) {
+      problems_.Add(node.place, "an escape in this text makes " + bad.message, node.width);
+      node.text.clear();
+    }
+  }
+  if (!node.nothing) last_ = node.place;
+  return Put(std::move(node));
+}
+
+bool TreeBuilder::Close() {
+  if (open_.empty()) return Fail(last_, "YAML: a list or map ends that never began");
+  YamlNode node = std::move(open_.back());
+  open_.pop_back();
+  if (node.kind == Kind::kMap) RefuseDuplicates(node);
+  return Put(std::move(node));
+}
+
+bool TreeBuilder::Put(YamlNode node) {
+  if (++nodes_ > kMostNodes)
+    return Fail(node.place, "more than " + std::to_string(kMostNodes) + " values in one document; split it");
+  if (open_.empty()) {
+    if (root_) return Fail(node.place, "a second document without \"---\" before it");
+    root_ = std::move(node);
+    return true;
+  }
+  YamlNode& parent = open_.back();
+  const bool is_key = parent.kind == Kind::kMap && parent.items.size() % 2 == 0;
+  if (is_key && node.kind != Kind::kScalar) {
+    problems_.Add(node.place, "a key must be a text, found " + Describe(node));
+    node = {.place = node.place};
+  } else if (is_key && node.text.empty()) {
+    problems_.Add(node.place, "a key must not be empty");
+  }
+  parent.items.push_back(std::move(node));
+  return true;
+}
+
+void TreeBuilder::RefuseDuplicates(YamlNode& map) {
+  if (map.items.size() % 2 != 0) map.items.push_back({.nothing = true, .place = last_});
+  std::unordered_map<std::string_view, Place> seen;
+  seen.reserve(map.items.size() / 2);
+  std::vector<std::size_t> doubled;
+  for (std::size_t i = 0; i < map.items.size(); i += 2) {
+    const YamlNode& key = map.items[i];
+    const auto [first, fresh] = seen.emplace(key.text, key.place);
+    if (fresh) continue;
+    doubled.push_back(i);
+    if (key.text.empty()) continue;  // already a problem
+    problems_.Add(key.place,
+                  "duplicate key \"" + key.text + "\" (first at " + std::to_string(first->second.line) + ":" +
+                      std::to_string(first->second.column) + ")",
+                  key.width);
+  }
+  if (doubled.empty()) return;
+  std::vector<YamlNode> kept;
+  for (std::size_t i = 0, next = 0; i < map.items.size(); i += 2) {
+    if (next < doubled.size() && doubled[next] == i) {
+      ++next;
+      continue;
+    }
+    kept.push_back(std::move(map.items[i]));
+    kept.push_back(std::move(map.items[i + 1]));
+  }
+  map.items = std::move(kept);
+}
+
+void TreeBuilder::TakeErrors(fy_diag* diag) {
+  void* next = nullptr;
+  bool any = false;
+  while (fy_diag_error* error = fy_diag_errors_iterate(diag, &next)) {
+    if (error->type != FYET_ERROR || any) continue;  // what follows the first one is its echo
+    any = true;
+    const std::string_view theirs = error->msg == nullptr ? "not readable" : error->msg;
+    Place place{std::max(error->line, 1) - 1 + first_line_, std::max(error->column, 1)};
+    if (place.line > end_.line) place = end_;
+    std::string ours = "YAML: " + std::string(theirs);
+    if (theirs.find("without a closing") != std::string_view::npos) {
+      // Where it was opened tells more than where the file ends.
+      const auto open = std::find_if(open_.rbegin(), open_.rend(), [](const YamlNode& n) { return n.flow; });
+      if (open != open_.rend()) {
+        place = open->place;
+        ours = open->kind == Kind::kList ? "this \"[\" is never closed" : "this \"{\" is never closed";
+      }
+    }
+    for (const auto& [needle, words] : kWordings)
+      if (theirs.find(needle) != std::string_view::npos) {
+        ours = words;
+        break;
+      }
+    problems_.Add(place, std::move(ours));
+  }
+  if (!any) problems_.Add(last_, "YAML: not readable from here on");
+  broken_ = true;
+}
+
+}  // namespace
+
+std::optional<YamlNode> ParseYaml(std::string_view text, int first_line, Problems& problems) {
+  fy_diag_cfg diag_cfg{};
+  diag_cfg.output_fn = Discard;
+  diag_cfg.level = FYET_ERROR;
+  diag_cfg.module_mask = ~0U;
+  const std::unique_ptr<fy_diag, DiagUnref> diag(fy_diag_create(&diag_cfg));
+  if (diag == nullptr) {
+    problems.AddForFile("out of memory");
+    return std::nullopt;
+  }
+  fy_diag_set_collect_errors(diag.get(), true);
+  fy_parse_cfg cfg{};
+  cfg.flags = static_cast<fy_parse_cfg_flags>(FYPCF_DEFAULT_VERSION_1_2 | FYPCF_JSON_NONE);
+  cfg.diag = diag.get();
+  const std::unique_ptr<fy_parser, ParserDestroy> parser(fy_parser_create(&cfg));
+  if (parser == nullptr || fy_parser_set_string(parser.get(), text.data(), text.size()) != 0) {
+    problems.AddForFile("out of memory");
+    return std::nullopt;
+  }
+  TreeBuilder builder(text, first_line, problems);
+  bool more = true;
+  while (more) {
+    fy_event* event = fy_parser_parse(parser.get());
+    if (event == nullptr) break;
+    more = builder.Take(event);
+    fy_parser_event_free(parser.get(), event);
+  }
+  if (more && fy_parser_get_stream_error(parser.get())) builder.TakeErrors(diag.get());
+  return builder.Root();
+}
+
+std::string Describe(const YamlNode& node) {
+  if (node.kind == Kind::kList) return "a list";
+  if (node.kind == Kind::kMap) return "a map";
+  if (node.nothing) return "nothing";
+  constexpr std::size_t kShown = 40;
+  std::string text = node.text.substr(0, kShown);
+  while (!text.empty() && node.text.size() > kShown &&
+         (static_cast<unsigned char>(node.text[text.size()]) & 0xC0) == 0x80)
+    text.pop_back();
+  if (text.size() < node.text.size()) text += "…";
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return '"' + text + '"';
+}
+
+}  // namespace railwright::spec
