@@ -1,0 +1,227 @@
+#include "agent/journal/file_journal.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace railwright {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileJournalTest : public testing::Test {
+ protected:
+  FileJournalTest() {
+    folder_ = fs::temp_directory_path() / ("rw-journal-" + std::to_string(::getpid()) + "-" +
+                                           testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~FileJournalTest() override { fs::remove_all(folder_); }
+
+  std::string Path() const { return (folder_ / "journal").string(); }
+  std::string Text() const {
+    std::ifstream in(Path(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  void Write(const std::string& text) const {
+    std::ofstream(Path(), std::ios::binary | std::ios::trunc) << text;
+  }
+  static std::size_t Lines(const std::string& text) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+
+  fs::path folder_;
+};
+
+std::unique_ptr<Journal> MustOpen(const std::string& path) {
+  auto journal = OpenFileJournal(path);
+  EXPECT_TRUE(journal.ok()) << journal.status().ToString();
+  return journal.ok() ? std::move(*journal) : nullptr;
+}
+
+TEST_F(FileJournalTest, KeepsOriginalsOpenStepsAndPreparedPathsOverAReopen) {
+  {
+    auto journal = MustOpen(Path());
+    ASSERT_TRUE(journal->RecordOriginal({"link.mtu", "rail0", Original::Kind::kValue, "1500"}).ok());
+    ASSERT_TRUE(journal->RecordOriginal({"nccl.DEBUG", "", Original::Kind::kAbsent, ""}).ok());
+    ASSERT_TRUE(journal->RecordOriginal({"sysctl.x", "", Original::Kind::kUnknown, ""}).ok());
+    ASSERT_TRUE(journal->Begin({"link.mtu", "rail0", "1500", "4200"}).ok());
+    ASSERT_TRUE(journal->Begin({"link.mtu", "rail1", "1500", "4200"}).ok());
+    ASSERT_TRUE(journal->End("link.mtu", "rail0").ok());
+    ASSERT_TRUE(journal->RecordPrepared({"/sys/kernel/config/rdma_cm/mlx5_0"}).ok());
+  }
+  for (int opening = 0; opening < 2; ++opening) {  // the second one reads what the first compacted
+    auto journal = MustOpen(Path());
+    EXPECT_EQ(journal->Originals().size(), 3u);
+    EXPECT_EQ(*journal->OriginalOf("link.mtu", "rail0"),
+              (Original{"link.mtu", "rail0", Original::Kind::kValue, "1500"}));
+    EXPECT_EQ(journal->OriginalOf("nccl.DEBUG", "")->kind, Original::Kind::kAbsent);
+    EXPECT_EQ(journal->OriginalOf("sysctl.x", "")->kind, Original::Kind::kUnknown);
+    EXPECT_FALSE(journal->OriginalOf("link.mtu", "rail1"));
+    ASSERT_EQ(journal->OpenSteps().size(), 1u);
+    EXPECT_EQ(journal->OpenSteps()[0].target, "rail1");
+    EXPECT_EQ(journal->OpenSteps()[0].from, "1500");
+    EXPECT_EQ(journal->OpenSteps()[0].to, "4200");
+    EXPECT_EQ(journal->Prepared(), std::vector<std::string>{"/sys/kernel/config/rdma_cm/mlx5_0"});
+  }
+}
+
+TEST_F(FileJournalTest, TheFirstOriginalIsKeptAndALaterOneIgnored) {
+  auto journal = MustOpen(Path());
+  ASSERT_TRUE(journal->RecordOriginal({"a", "", Original::Kind::kValue, "1"}).ok());
+  ASSERT_TRUE(journal->RecordOriginal({"a", "", Original::Kind::kValue, "2"}).ok());
+  EXPECT_EQ(journal->OriginalOf("a", "")->value, "1");
+  journal = MustOpen(Path());
+  EXPECT_EQ(journal->OriginalOf("a", "")->value, "1");
+}
+
+TEST_F(FileJournalTest, AForgottenOriginalMayBeRecordedAnew) {
+  auto journal = MustOpen(Path());
+  ASSERT_TRUE(journal->RecordOriginal({"a", "", Original::Kind::kValue, "1"}).ok());
+  ASSERT_TRUE(journal->Forget("a", "").ok());
+  EXPECT_FALSE(journal->OriginalOf("a", ""));
+  ASSERT_TRUE(journal->RecordOriginal({"a", "", Original::Kind::kValue, "2"}).ok());
+  EXPECT_EQ(MustOpen(Path())->OriginalOf("a", "")->value, "2");
+}
+
+TEST_F(FileJournalTest, EveryByteOfAValueSurvives) {
+  std::string every;
+  for (int byte = 0; byte < 256; ++byte) every += static_cast<char>(byte);
+  every += "\xff\xfe\n\"\\\r\n\xc3\xa9";
+  {
+    auto journal = MustOpen(Path());
+    ASSERT_TRUE(journal->RecordOriginal({"file./etc/x", every, Original::Kind::kValue, every}).ok());
+    ASSERT_TRUE(journal->Begin({"file./etc/x", every, every, ""}).ok());
+    ASSERT_TRUE(journal->RecordPrepared({every}).ok());
+  }
+  EXPECT_EQ(Lines(Text()), 3u);
+  auto journal = MustOpen(Path());
+  ASSERT_TRUE(journal->OriginalOf("file./etc/x", every));
+  EXPECT_EQ(journal->OriginalOf("file./etc/x", every)->value, every);
+  EXPECT_EQ(journal->OpenSteps().at(0).from, every);
+  EXPECT_EQ(journal->Prepared().at(0), every);
+}
+
+TEST_F(FileJournalTest, ALineTornAtAnyByteIsDroppedAndTheLinesBeforeItStand) {
+  {
+    auto journal = MustOpen(Path());
+    ASSERT_TRUE(journal->RecordOriginal({"a", "rail0", Original::Kind::kValue, "1"}).ok());
+    ASSERT_TRUE(journal->Begin({"a", "rail0", "1", "2"}).ok());
+    ASSERT_TRUE(journal->RecordOriginal({"b", "", Original::Kind::kValue, std::string("x\0y", 3)}).ok());
+  }
+  const std::string whole = Text();
+  const std::size_t first = whole.find('\n') + 1;
+  const std::size_t second = whole.find('\n', first) + 1;
+  for (std::size_t size = 0; size <= whole.size(); ++size) {
+    Write(whole.substr(0, size));
+    auto journal = MustOpen(Path());
+    ASSERT_NE(journal, nullptr) << "torn at byte " << size;
+    EXPECT_EQ(journal->OriginalOf("a", "rail0").has_value(), size >= first) << "torn at byte " << size;
+    EXPECT_EQ(journal->OpenSteps().size(), size >= second ? 1u : 0u) << "torn at byte " << size;
+    EXPECT_EQ(journal->OriginalOf("b", "").has_value(), size == whole.size()) << "torn at byte " << size;
+    // What is appended behind a torn line must be readable too.
+    ASSERT_TRUE(journal->RecordOriginal({"c", "", Original::Kind::kValue, "3"}).ok());
+    EXPECT_EQ(MustOpen(Path())->OriginalOf("c", "")->value, "3") << "torn at byte " << size;
+  }
+}
+
+TEST_F(FileJournalTest, ALastLineWithUnwrittenBlocksIsTorn) {
+  {
+    auto journal = MustOpen(Path());
+    ASSERT_TRUE(journal->RecordOriginal({"a", "", Original::Kind::kValue, "1"}).ok());
+    ASSERT_TRUE(journal->RecordOriginal({"b", "", Original::Kind::kValue, "2"}).ok());
+  }
+  std::string text = Text();
+  const std::size_t first = text.find('\n') + 1;
+  for (std::size_t i = first + 5; i < first + 15; ++i) text[i] = '\0';
+  Write(text);
+  auto journal = MustOpen(Path());
+  ASSERT_NE(journal, nullptr);
+  EXPECT_TRUE(journal->OriginalOf("a", ""));
+  EXPECT_FALSE(journal->OriginalOf("b", ""));
+}
+
+TEST_F(FileJournalTest, AnyFlippedByteBeforeTheLastNewlineIsDataLossThatNamesTheLine) {
+  {
+    auto journal = MustOpen(Path());
+    ASSERT_TRUE(journal->RecordOriginal({"a", "rail0", Original::Kind::kValue, "1500"}).ok());
+    ASSERT_TRUE(journal->RecordOriginal({"b", "rail0", Original::Kind::kValue, "1500"}).ok());
+    ASSERT_TRUE(journal->RecordOriginal({"c", "rail0", Original::Kind::kValue, "1500"}).ok());
+  }
+  const std::string whole = Text();
+  const std::size_t first = whole.find('\n') + 1;
+  const std::size_t second = whole.find('\n', first) + 1;
+  for (std::size_t at = first; at < second - 1; ++at) {
+    std::string damaged = whole;
+    damaged[at] = damaged[at] == '5' ? '6' : '5';
+    Write(damaged);
+    const auto journal = OpenFileJournal(Path());
+    ASSERT_FALSE(journal.ok()) << "byte " << at;
+    EXPECT_EQ(journal.status().code(), Code::kDataLoss) << "byte " << at;
+    EXPECT_NE(journal.status().message().find(Path() + ":2:"), std::string::npos)
+        << journal.status().message();
+    EXPECT_EQ(Text(), damaged) << "a damaged journal must be left as it is";
+  }
+}
+
+TEST_F(FileJournalTest, OpeningCompactsToWhatIsAlive) {
+  {
+    auto journal = MustOpen(Path());
+    ASSERT_TRUE(journal->RecordOriginal({"a", "", Original::Kind::kValue, "1"}).ok());
+    for (int round = 0; round < 50; ++round) {
+      ASSERT_TRUE(journal->Begin({"a", "", "1", "2"}).ok());
+      ASSERT_TRUE(journal->End("a", "").ok());
+    }
+  }
+  EXPECT_EQ(Lines(Text()), 101u);
+  EXPECT_TRUE(MustOpen(Path())->OriginalOf("a", ""));
+  EXPECT_EQ(Lines(Text()), 1u);
+  EXPECT_FALSE(fs::exists(Path() + ".new"));
+}
+
+TEST_F(FileJournalTest, AFightOverAKnobDoesNotGrowTheFileForEver) {
+  auto journal = MustOpen(Path());
+  ASSERT_TRUE(journal->RecordOriginal({"a", "", Original::Kind::kValue, "1"}).ok());
+  const std::string large(100'000, 'x');
+  for (int round = 0; round < 40; ++round) {
+    ASSERT_TRUE(journal->Begin({"a", "", large, "2"}).ok());
+    ASSERT_TRUE(journal->End("a", "").ok());
+  }
+  EXPECT_LT(fs::file_size(Path()), 2'000'000u);
+  EXPECT_EQ(MustOpen(Path())->OriginalOf("a", "")->value, "1");
+}
+
+TEST_F(FileJournalTest, IsReadableByRootAlone) {
+  auto journal = MustOpen(Path());
+  struct stat info {};
+  ASSERT_EQ(::stat(Path().c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777u, 0600u);
+}
+
+TEST_F(FileJournalTest, AFolderThatIsNotThereIsNotFoundAndNamed) {
+  const auto journal = OpenFileJournal((folder_ / "none" / "journal").string());
+  ASSERT_FALSE(journal.ok());
+  EXPECT_EQ(journal.status().code(), Code::kNotFound);
+  EXPECT_NE(journal.status().message().find("/none/journal"), std::string::npos);
+}
+
+TEST_F(FileJournalTest, ADirectoryInItsPlaceIsRefused) {
+  fs::create_directory(Path());
+  EXPECT_FALSE(OpenFileJournal(Path()).ok());
+}
+
+TEST_F(FileJournalTest, ALeftoverOfABrokenRewriteIsReplaced) {
+  std::ofstream(Path() + ".new") << "half a li";
+  auto journal = MustOpen(Path());
+  ASSERT_TRUE(journal->RecordOriginal({"a", "", Original::Kind::kValue, "1"}).ok());
+  EXPECT_EQ(MustOpen(Path())->OriginalOf("a", "")->value, "1");
+}
+
+}  // namespace
+}  // namespace railwright
