@@ -1,6 +1,7 @@
 // Session: the agent's one stream to the controller: dials, resumes, acknowledges, reports. Knows no setting.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/wire/plaintext.h"
 #include "railwright/mailbox.h"
 #include "railwright/result.h"
 #include "railwright/state.h"
@@ -18,11 +20,15 @@ namespace railwright {
 /// What the session hands to the loop. The state's original bytes travel inside v1::DesiredState.
 struct FromController {
   std::variant<v1::DesiredState, v1::Command, v1::PauseList, v1::ReportAck, v1::Welcome> body;
+  std::uint64_t connection = 0;  ///< which connection it came over, from 1; a Welcome begins a new one
 };
 
 /// What the loop hands to the session; it goes out in order. Kept by the loop until acknowledged.
 struct ToController {
   std::variant<v1::Ack, v1::Nack, v1::Report, v1::Heartbeat, v1::CommandResult, v1::Catalog> body;
+  /// The connection that it is meant for, as in FromController. When that one has ended it is dropped: what
+  /// was built upon one connection's Welcome never leaks into the next.
+  std::uint64_t connection = 0;
 };
 
 struct SessionOptions {
@@ -30,21 +36,35 @@ struct SessionOptions {
   std::string node;
   std::string version;
   bool without_identity_or_encryption = false;  ///< allow addresses other than loopback and Unix sockets
+  /// Full jitter: attempt n waits between 0 and min(backoff_max, backoff_first · 2ⁿ), the first one too, so
+  /// that a thousand nodes that boot together do not dial together. A refusal is followed by a wait between
+  /// half of backoff_max and backoff_max.
   std::chrono::milliseconds backoff_first{200}, backoff_max{10'000};
+  /// How often the loop sends a Heartbeat: from the loop, since it is the loop's life that is to be shown.
   std::chrono::milliseconds heartbeat{10'000};
+  /// How long the controller may take from the dial to its first message.
+  std::chrono::milliseconds welcome_within{10'000};
+  /// Messages that may wait for the wire; more means that the controller does not read: the connection is
+  /// dropped.
+  std::size_t queue_limit = 1024;
+  std::uint64_t seed = 0;  ///< of the jitter; 0 = from the node's name and the clock
 };
 
-/// Owns its threads. `hello` is asked at each connection attempt for the present hashes. Messages for the
-/// loop are posted to `inbox` (its on_post wakes the loop). On each new connection a Welcome is posted first:
-/// the loop then sends a full report unless Hello's report hash was known.
+/// Owns its threads. `hello` is asked, in a thread of the session, at each connection attempt for the present
+/// hashes; node, version, wire and features are filled in by the session. Messages for the loop are posted to
+/// `inbox` (its on_post wakes the loop). On each new connection a Welcome is posted first: the loop then
+/// sends a full report unless Hello's report hash was known. `on_state`, when given, is called in a thread of
+/// the session after each change of StateText.
 class Session {
  public:
-  Session(SessionOptions options, std::function<v1::Hello()> hello, Queue<FromController>& inbox);
-  ~Session();  ///< ends the stream, joins
+  Session(SessionOptions options, std::function<v1::Hello()> hello, Queue<FromController>& inbox,
+          std::function<void()> on_state = {});
+  ~Session();  ///< ends the stream, joins; what was sent before goes out first, if it can within 500 ms
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// InvalidArgument when the address is not allowed without identity (item 9 of the trust rules).
+  /// FailedPrecondition when the address is not allowed without identity (item 9 of the trust rules),
+  /// InvalidArgument when it is none. To be called once.
   Status Start();
   void Send(ToController message);
   /// "connected", "refused: <sentence>", "connecting: <last error>".
@@ -54,9 +74,5 @@ class Session {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-/// Whether `address` may be used without mutual TLS: a Unix socket, loopback v4 or v6. Otherwise
-/// FailedPrecondition that names the flag.
-Status CheckPlaintextAddress(const std::string& address, bool without_identity_or_encryption);
 
 }  // namespace railwright

@@ -1,0 +1,324 @@
+#include "agent/session/session.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/session/fake_controller.h"
+
+namespace railwright {
+namespace {
+
+using namespace std::chrono_literals;
+
+SessionOptions Options(const FakeController& controller) {
+  SessionOptions options;
+  options.controller = controller.Address();
+  options.node = "gpu-001";
+  options.version = "0.1.0";
+  options.backoff_first = 5ms;
+  options.backoff_max = 40ms;
+  options.seed = 7;
+  return options;
+}
+
+v1::Hello State() {
+  v1::Hello hello;
+  hello.set_boot_id("b00t");
+  hello.set_state_hash("5747e");
+  hello.set_generation(4);
+  return hello;
+}
+
+// Waits for a text; the session says by on_state when to look.
+class Told {
+ public:
+  std::function<void()> Bell() {
+    return [this] {
+      const std::lock_guard lock(mutex_);
+      ++rung_;
+      changed_.notify_all();
+    };
+  }
+  bool Until(const Session& session, const std::string& part) {
+    const auto patience = std::chrono::steady_clock::now() + 10s;
+    std::unique_lock lock(mutex_);
+    while (std::chrono::steady_clock::now() < patience) {
+      lock.unlock();
+      if (session.StateText().find(part) != std::string::npos) return true;
+      lock.lock();
+      changed_.wait_for(lock, 50ms);
+    }
+    ADD_FAILURE() << "state is \"" << session.StateText() << "\", not " << part;
+    return false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int rung_ = 0;
+};
+
+template <class Body>
+std::optional<FromController> Next(Queue<FromController>& inbox) {
+  for (int i = 0; i < 100; ++i)
+    for (FromController& message : inbox.WaitAllFor(100ms))
+      if (std::holds_alternative<Body>(message.body)) return std::move(message);
+  return std::nullopt;
+}
+
+ToController Beat(std::uint64_t connection, const std::string& hash8 = "12345678") {
+  v1::Heartbeat beat;
+  beat.set_report_hash8(hash8);
+  return {beat, connection};
+}
+
+TEST(Session, SaysHelloAndIsWelcomed) {
+  FakeController controller;
+  controller.Listen();
+  Queue<FromController> inbox;
+  Told told;
+  Session session(Options(controller), State, inbox, told.Bell());
+  ASSERT_TRUE(session.Start().ok());
+  const auto welcome = Next<v1::Welcome>(inbox);
+  ASSERT_TRUE(welcome.has_value());
+  EXPECT_EQ(welcome->connection, 1U);
+  told.Until(session, "connected");
+  const v1::Hello hello = controller.Hellos().at(0);
+  EXPECT_EQ(hello.node(), "gpu-001");
+  EXPECT_EQ(hello.state_hash(), "5747e");
+  EXPECT_EQ(hello.generation(), 4U);
+  EXPECT_EQ(hello.wire(), 1U);
+  EXPECT_GT(hello.features_size(), 0);
+  EXPECT_LE(hello.ByteSizeLong(), 256U);
+}
+
+TEST(Session, AHeartbeatTakesAtMost64Bytes) {
+  v1::AgentMessage message;
+  message.mutable_heartbeat()->set_report_hash8("12345678");
+  EXPECT_LE(message.ByteSizeLong() + 5, 64U);  // with gRPC's own five bytes before each message
+}
+
+TEST(Session, MessagesGoOutInOrderAndComeInInOrder) {
+  FakeController controller;
+  controller.SetScript([&](AgentStream& stream, const v1::Hello&) {
+    stream.Write(FakeController::Welcome());
+    for (int i = 1; i <= 200; ++i) {
+      v1::ControllerMessage message;
+      message.mutable_command()->set_id(static_cast<std::uint64_t>(i));
+      stream.Write(message);
+    }
+    return controller.ReadAll(stream);
+  });
+  controller.Listen();
+  Queue<FromController> inbox;
+  Session session(Options(controller), State, inbox);
+  ASSERT_TRUE(session.Start().ok());
+  ASSERT_TRUE(Next<v1::Welcome>(inbox).has_value());
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    v1::Ack ack;
+    ack.set_generation(i);
+    session.Send({ack, 1});
+  }
+  ASSERT_TRUE(controller.WaitReceived(200));
+  const auto received = controller.Received();
+  for (std::size_t i = 0; i < 200; ++i) EXPECT_EQ(received[i].ack().generation(), i);
+}
+
+TEST(Session, ARestartedControllerIsDialledAgainWithPresentHashes) {
+  FakeController controller;
+  controller.Listen();
+  Queue<FromController> inbox;
+  std::atomic<std::uint64_t> generation{4};
+  const auto hello = [&] {
+    v1::Hello message;
+    message.set_generation(generation);
+    return message;
+  };
+  Told told;
+  Session session(Options(controller), hello, inbox, told.Bell());
+  ASSERT_TRUE(session.Start().ok());
+  ASSERT_TRUE(Next<v1::Welcome>(inbox).has_value());
+  generation = 5;
+  controller.Stop();
+  ASSERT_TRUE(told.Until(session, "connecting: "));
+  controller.Listen();
+  const auto welcome = Next<v1::Welcome>(inbox);
+  ASSERT_TRUE(welcome.has_value());
+  EXPECT_GT(welcome->connection, 1U);
+  EXPECT_EQ(controller.Hellos().back().generation(), 5U);
+}
+
+TEST(Session, WhatWasMeantForAnEarlierConnectionIsDropped) {
+  FakeController controller;
+  controller.Listen();
+  Queue<FromController> inbox;
+  Session session(Options(controller), State, inbox);
+  ASSERT_TRUE(session.Start().ok());
+  ASSERT_TRUE(Next<v1::Welcome>(inbox).has_value());
+  controller.Stop();
+  controller.Listen();
+  const auto welcome = Next<v1::Welcome>(inbox);
+  ASSERT_TRUE(welcome.has_value());
+  session.Send(Beat(1, "old"));
+  session.Send(Beat(welcome->connection, "new"));
+  ASSERT_TRUE(controller.WaitReceived(1));
+  EXPECT_EQ(controller.Received().at(0).heartbeat().report_hash8(), "new");
+}
+
+TEST(Session, AnUnknownNodeKeepsTryingAndIsTakenWhenItIsKnown) {
+  FakeController controller;
+  std::atomic<bool> known{false};
+  controller.SetScript([&](AgentStream& stream, const v1::Hello&) {
+    if (known) {
+      stream.Write(FakeController::Welcome());
+      return controller.ReadAll(stream);
+    }
+    v1::ControllerMessage message;
+    message.mutable_refusal()->set_reason(v1::Refusal::REASON_UNKNOWN_NODE);
+    message.mutable_refusal()->set_message("gpu-001 is in no Cluster document; add it and apply");
+    stream.Write(message);
+    return grpc::Status::OK;
+  });
+  controller.Listen();
+  Queue<FromController> inbox;
+  Told told;
+  Session session(Options(controller), State, inbox, told.Bell());
+  ASSERT_TRUE(session.Start().ok());
+  ASSERT_TRUE(told.Until(session, "refused: gpu-001 is in no Cluster document; add it and apply"));
+  ASSERT_TRUE(controller.WaitHellos(3));
+  known = true;
+  EXPECT_TRUE(Next<v1::Welcome>(inbox).has_value());
+  told.Until(session, "connected");
+}
+
+TEST(Session, ARefusalIsFollowedByASlowerAttempt) {
+  FakeController controller;
+  controller.SetScript([&](AgentStream& stream, const v1::Hello&) {
+    v1::ControllerMessage message;
+    message.mutable_refusal()->set_reason(v1::Refusal::REASON_DUPLICATE);
+    stream.Write(message);
+    return grpc::Status::OK;
+  });
+  controller.Listen();
+  Queue<FromController> inbox;
+  SessionOptions options = Options(controller);
+  options.backoff_max = 10s;
+  Told told;
+  Session session(options, State, inbox, told.Bell());
+  ASSERT_TRUE(session.Start().ok());
+  ASSERT_TRUE(told.Until(session, "refused: REASON_DUPLICATE"));
+  std::this_thread::sleep_for(200ms);  // forty times backoff_first: a session that did not wait would be back
+  EXPECT_EQ(controller.Hellos().size(), 1U);
+}
+
+TEST(Session, NobodyThereIsSaidWithTheAddress) {
+  FakeController controller;  // does not listen
+  Queue<FromController> inbox;
+  Told told;
+  Session session(Options(controller), State, inbox, told.Bell());
+  ASSERT_TRUE(session.Start().ok());
+  told.Until(session, "connecting: " + controller.Address() + ": ");
+}
+
+TEST(Session, AControllerThatNeverAnswersIsGivenUp) {
+  FakeController controller;
+  controller.SetScript([&](AgentStream& stream, const v1::Hello&) { return controller.ReadAll(stream); });
+  controller.Listen();
+  Queue<FromController> inbox;
+  SessionOptions options = Options(controller);
+  options.welcome_within = 50ms;
+  Told told;
+  Session session(options, State, inbox, told.Bell());
+  ASSERT_TRUE(session.Start().ok());
+  told.Until(session, "no answer within 50 ms");
+  EXPECT_TRUE(controller.WaitHellos(2));
+}
+
+TEST(Session, AStateBeforeTheWelcomeIsAProtocolErrorAndNotPassedOn) {
+  FakeController controller;
+  controller.SetScript([&](AgentStream& stream, const v1::Hello&) {
+    v1::ControllerMessage message;
+    message.mutable_desired()->set_generation(9);
+    stream.Write(message);
+    return controller.ReadAll(stream);
+  });
+  controller.Listen();
+  Queue<FromController> inbox;
+  Told told;
+  Session session(Options(controller), State, inbox, told.Bell());
+  ASSERT_TRUE(session.Start().ok());
+  told.Until(session, "neither a welcome nor a refusal");
+  EXPECT_TRUE(inbox.TakeAll().empty());
+}
+
+TEST(Session, AWireThatIsNotSpokenHereIsNamed) {
+  FakeController controller;
+  controller.SetScript([&](AgentStream& stream, const v1::Hello&) {
+    v1::ControllerMessage message = FakeController::Welcome();
+    message.mutable_welcome()->set_wire(9);
+    stream.Write(message);
+    return controller.ReadAll(stream);
+  });
+  controller.Listen();
+  Queue<FromController> inbox;
+  Told told;
+  Session session(Options(controller), State, inbox, told.Bell());
+  ASSERT_TRUE(session.Start().ok());
+  told.Until(session, "chose wire 9, this agent speaks 1");
+  EXPECT_TRUE(inbox.TakeAll().empty());
+}
+
+TEST(Session, AMessageOfALaterWireIsPassedOver) {
+  FakeController controller;
+  controller.SetScript([&](AgentStream& stream, const v1::Hello&) {
+    stream.Write(FakeController::Welcome());
+    stream.Write(v1::ControllerMessage());  // a body that this build does not know
+    v1::ControllerMessage message;
+    message.mutable_pauses();
+    stream.Write(message);
+    return controller.ReadAll(stream);
+  });
+  controller.Listen();
+  Queue<FromController> inbox;
+  Session session(Options(controller), State, inbox);
+  ASSERT_TRUE(session.Start().ok());
+  EXPECT_TRUE(Next<v1::PauseList>(inbox).has_value());
+}
+
+TEST(Session, AControllerThatDoesNotReadIsDropped) {
+  FakeController controller;
+  std::atomic<bool> stuck{true};
+  controller.SetScript([&](AgentStream& stream, const v1::Hello&) {
+    stream.Write(FakeController::Welcome());
+    while (stuck) std::this_thread::sleep_for(5ms);
+    return grpc::Status::OK;
+  });
+  controller.Listen();
+  Queue<FromController> inbox;
+  SessionOptions options = Options(controller);
+  options.queue_limit = 16;
+  Told told;
+  Session session(options, State, inbox, told.Bell());
+  ASSERT_TRUE(session.Start().ok());
+  ASSERT_TRUE(Next<v1::Welcome>(inbox).has_value());
+  v1::CommandResult big;
+  big.set_error(std::string(64 << 10, 'x'));
+  for (int i = 0; i < 64; ++i) session.Send({big, 1});
+  told.Until(session, "the controller does not read: 16 messages wait for it");
+  stuck = false;
+}
+
+TEST(Session, AnAddressBeyondThisHostNeedsTheFlag) {
+  FakeController controller;
+  Queue<FromController> inbox;
+  SessionOptions options = Options(controller);
+  options.controller = "192.0.2.1:7443";
+  Session session(options, State, inbox);
+  const Status status = session.Start();
+  EXPECT_EQ(status.code(), Code::kFailedPrecondition);
+  EXPECT_NE(status.message().find("--without-identity-or-encryption"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace railwright
