@@ -38,8 +38,12 @@ struct StoredReport {
   std::string report_hash;
   std::chrono::system_clock::time_point at;
   std::uint64_t stored_change = 0;  ///< highest change sequence stored
+  std::uint64_t corrected = 0;      ///< corrective changes of this node so far, also those no longer kept
   std::string agent_version, boot_id;
 };
+
+/// Changes kept for the whole fleet; the oldest go first. At 300 bytes each about 30 MB of disk.
+inline constexpr std::size_t kChangesKept = 100'000;
 
 struct AuditRow {
   std::uint64_t id = 0;
@@ -52,7 +56,8 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  /// Durable (synchronous=FULL) when it returns. Aborted when `generation` is not the next number.
+  /// Durable (synchronous=FULL) when it returns. Aborted when `generation` is not greater than the latest (a
+  /// gap is allowed: agents may remember higher numbers than a restored backup does).
   virtual Status AddGeneration(const StoredGeneration& generation) = 0;
   virtual Result<std::optional<StoredGeneration>> LatestGeneration() const = 0;
   virtual Result<StoredGeneration> GetGeneration(
@@ -90,14 +95,19 @@ class Store {
   virtual Status Probe() = 0;
 };
 
-/// Opens or creates `<directory>/railwright.db`. Errors say what to do next: the directory is not writable,
-/// the file is no database or is damaged (DataLoss; the file is left untouched), it is of a newer version, it
-/// is locked by another controller.
+/// The store's file within its directory.
+inline constexpr const char* kStoreFile = "railwright.db";
+
+/// Opens or creates `<directory>/railwright.db`; the directory must exist. Errors say what to do next: the
+/// directory is not writable, the file is no database or is damaged (DataLoss; the file is left untouched),
+/// it is of a newer version, it is locked by another controller.
 Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& directory);
 /// A consistent copy of a store (also of one in use) at `file`; refuses to overwrite.
+/// The copy is one file, checked before it gets its name.
 Status BackupStore(const std::string& directory, const std::string& file);
 /// Puts a checked backup in place of the store; the old one is kept beside it with a dated name. Refuses
-/// while a controller has it open.
+/// while a controller has it open, and when `file` is damaged or newer than this program; nothing is changed
+/// then.
 Status RestoreStore(const std::string& directory, const std::string& file);
 
 }  // namespace railwright

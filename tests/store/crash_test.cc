@@ -1,0 +1,90 @@
+// kill -9 in the middle of writes: what was acknowledged is there.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "controller/store/sqlite_store.h"
+#include "tests/store/temp_dir.h"
+
+namespace railwright {
+namespace {
+
+struct Acknowledged {
+  char what;  // 'r' report, 'g' generation, 'p' pause
+  std::uint64_t number;
+};
+
+/// Writes for ever and tells on `pipe` what is durable.
+[[noreturn]] void WriteForEver(const std::string& directory, int pipe) {
+  auto store = SqliteStore::Open(directory);
+  if (!store.ok()) _exit(3);
+  const auto latest = (*store)->LatestGeneration();
+  std::uint64_t n = latest.ok() && latest->has_value() ? (*latest)->generation.value : 0;
+  while (true) {
+    ++n;
+    const auto tell = [&](char what, const Status& status) {
+      if (!status.ok()) _exit(4);
+      const Acknowledged done{what, n};
+      if (write(pipe, &done, sizeof done) != sizeof done) _exit(5);
+    };
+    tell('g', (*store)->AddGeneration(MakeGeneration(n, "text " + std::to_string(n))));
+    tell('r', (*store)->PutReports({MakeWrite("a", n), MakeWrite("b", n)}));
+    tell('p', (*store)->SetPauses({{"a", "k" + std::to_string(n), "", ""}}));
+  }
+}
+
+TEST(CrashTest, WhatWasAcknowledgedBeforeKillNineIsThereAfterwards) {
+  TempDir directory;
+  std::uint64_t report = 0, reports_acknowledged = 0, generation = 0, pause = 0;
+  for (int round = 0; round < 6; ++round) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      close(ends[0]);
+      WriteForEver(directory.path(), ends[1]);
+    }
+    close(ends[1]);
+    Acknowledged done{};
+    int seen = 0;
+    const auto note = [&] {
+      if (done.what == 'r') report = done.number, ++reports_acknowledged;
+      if (done.what == 'g') generation = done.number;
+      if (done.what == 'p') pause = done.number;
+    };
+    // Killed after a growing number of acknowledgements, at whatever it is doing then.
+    while (seen < 5 + 37 * round && read(ends[0], &done, sizeof done) == sizeof done) {
+      note();
+      ++seen;
+    }
+    kill(child, SIGKILL);
+    while (read(ends[0], &done, sizeof done) == sizeof done) note();
+    close(ends[0]);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself with " << WEXITSTATUS(status);
+
+    auto store = SqliteStore::Open(directory.path());
+    ASSERT_TRUE(store.ok()) << store.status().ToString();
+    const auto latest = (*store)->LatestGeneration();
+    ASSERT_TRUE(latest.ok() && latest->has_value());
+    EXPECT_GE((*latest)->generation.value, generation);
+    EXPECT_EQ((*latest)->documents[1].text, "text " + std::to_string((*latest)->generation.value));
+    const auto reports = (*store)->Reports();
+    ASSERT_EQ(reports->size(), 2u);
+    EXPECT_GE((*reports)[0].stored_change, report);
+    EXPECT_EQ((*reports)[0].report_hash, (*reports)[1].report_hash);
+    EXPECT_GE((*store)->Changes({})->size(), 2 * reports_acknowledged);
+    if (pause) {
+      const auto pauses = (*store)->Pauses();
+      ASSERT_EQ(pauses->size(), 1u);
+      EXPECT_GE(std::stoull((*pauses)[0].key.substr(1)), pause);
+    }
+  }
+  EXPECT_GT(reports_acknowledged, 30u);
+}
+
+}  // namespace
+}  // namespace railwright

@@ -1,0 +1,186 @@
+// Damaged files: found, named, left alone.
+#include <sqlite3.h>
+
+#include <random>
+
+#include "controller/store/sqlite_store.h"
+#include "tests/store/temp_dir.h"
+
+namespace railwright {
+namespace {
+
+/// A store with something in every table; closed.
+void Fill(const std::string& directory) {
+  auto store = SqliteStore::Open(directory);
+  ASSERT_TRUE(store.ok()) << store.status().ToString();
+  for (std::uint64_t n = 1; n <= 3; ++n)
+    ASSERT_TRUE(
+        (*store)->AddGeneration(MakeGeneration(n, std::string(3000, static_cast<char>('a' + n)))).ok());
+  for (std::uint64_t n = 1; n <= 40; ++n)
+    ASSERT_TRUE((*store)->PutReports({MakeWrite("gpu-" + std::to_string(n), n)}).ok());
+  ASSERT_TRUE((*store)->SetPauses({{"gpu-1", "", "ann", ""}}).ok());
+  ASSERT_TRUE((*store)->AddAudit({0, {}, "ann", "apply", "generation 1", ""}).ok());
+}
+
+class DamageTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Fill(directory_.path());
+    file_ = directory_ / kStoreFile;
+    good_ = ReadFile(file_);
+    ASSERT_GT(good_.size(), 16384u);
+  }
+  /// Opening must fail with DataLoss, name the file and the next step, and change no byte.
+  void ExpectRefused(const std::string& bytes) {
+    WriteFile(file_, bytes);
+    const auto opened = SqliteStore::Open(directory_.path());
+    ASSERT_EQ(opened.status().code(), Code::kDataLoss) << opened.status().ToString();
+    EXPECT_NE(opened.status().message().find(file_), std::string::npos);
+    EXPECT_NE(opened.status().message().find("railwright-controller restore FILE"), std::string::npos)
+        << opened.status().message();
+    EXPECT_EQ(ReadFile(file_), bytes) << "the file was changed";
+  }
+  /// One statement run behind our back.
+  void Tamper(const char* sql) {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(file_.c_str(), &db), SQLITE_OK);
+    char* error = nullptr;
+    EXPECT_EQ(sqlite3_exec(db, sql, nullptr, nullptr, &error), SQLITE_OK) << (error ? error : "");
+    sqlite3_close(db);
+  }
+  TempDir directory_;
+  std::string file_, good_;
+};
+
+TEST_F(DamageTest, AnEmptyFileIsRefused) { ExpectRefused(""); }
+TEST_F(DamageTest, ATruncatedFileIsRefused) {
+  ExpectRefused(good_.substr(0, 10));
+  ExpectRefused(good_.substr(0, 5000));
+  ExpectRefused(good_.substr(0, good_.size() / 2));
+  ExpectRefused(good_.substr(0, good_.size() - 4096));
+}
+TEST_F(DamageTest, WhatIsNoDatabaseIsRefused) { ExpectRefused(std::string(20000, 'x')); }
+TEST_F(DamageTest, AZeroedPageIsRefused) {
+  std::string bad = good_;
+  bad.replace(4096 * 2, 4096, std::string(4096, '\0'));
+  ExpectRefused(bad);
+}
+
+TEST_F(DamageTest, AnotherProgramsDatabaseIsRefusedAndUntouched) {
+  std::filesystem::remove(file_);
+  Tamper("CREATE TABLE t (a); INSERT INTO t VALUES (1)");
+  const std::string before = ReadFile(file_);
+  const auto opened = SqliteStore::Open(directory_.path());
+  EXPECT_EQ(opened.status().code(), Code::kFailedPrecondition);
+  EXPECT_NE(opened.status().message().find("not one of railwright-controller"), std::string::npos);
+  EXPECT_EQ(ReadFile(file_), before);
+}
+
+TEST_F(DamageTest, AChangedRowIsFoundWhenItIsReadWithItsTableAndName) {
+  const struct {
+    const char *sql, *table, *row;
+  } kCases[] = {
+      {"UPDATE reports SET verdict = 1 + verdict WHERE node = 'gpu-7'", "reports", "gpu-7"},
+      {"UPDATE reports SET findings = x'0100' WHERE node = 'gpu-7'", "reports", "gpu-7"},
+      {"UPDATE reports SET node = 'gpu-99' WHERE node = 'gpu-7'", "reports", "gpu-99"},
+      {"UPDATE generations SET author = 'eve' WHERE generation = 3", "generations", "3"},
+      {"UPDATE documents SET name = 'b' WHERE generation = 3 AND position = 1", "documents", "3/1"},
+      {"UPDATE texts SET text = text || ' '", "texts", "3/0"},
+      {"DELETE FROM documents WHERE generation = 3 AND position = 0", "documents", "generation 3"},
+      {"UPDATE changes SET at_us = at_us + 1 WHERE node = 'gpu-7'", "changes", "gpu-7/7"},
+      {"UPDATE pauses SET key = 'link.mtu'", "pauses", "0"},
+      {"UPDATE audit SET who = 'eve'", "audit", "1"},
+  };
+  for (const auto& one : kCases) {
+    WriteFile(file_, good_);
+    Tamper(one.sql);
+    auto store = SqliteStore::Open(directory_.path());
+    ASSERT_TRUE(store.ok()) << store.status().ToString();
+    Status found;
+    const auto note = [&found](const Status& status) {
+      if (found.ok()) found = status;
+    };
+    note((*store)->Reports().status());
+    note((*store)->LatestGeneration().status());
+    note((*store)->Changes({}).status());
+    note((*store)->Pauses().status());
+    note((*store)->Audit(10).status());
+    EXPECT_EQ(found.code(), Code::kDataLoss) << one.sql;
+    EXPECT_NE(found.message().find(std::string("table ") + one.table), std::string::npos) << found.message();
+    EXPECT_NE(found.message().find(one.row), std::string::npos) << found.message();
+  }
+}
+
+TEST_F(DamageTest, AFileTornAnywhereNeverCrashesAndNeverLies) {
+  std::mt19937 random(20261130);
+  const auto good_reports = [&] {
+    auto store = SqliteStore::Open(directory_.path());
+    return (*store)->Reports()->size();
+  }();
+  for (int round = 0; round < 150; ++round) {
+    std::string bad = good_;
+    switch (round % 3) {
+      case 0: bad.resize(random() % bad.size()); break;
+      case 1:  // a torn sector
+        bad.replace((random() % (bad.size() / 512)) * 512, 512,
+                    std::string(512, static_cast<char>(random())));
+        break;
+      default:
+        for (int n = 0; n < 8; ++n) bad[random() % bad.size()] = static_cast<char>(random());
+    }
+    for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(file_ + suffix);
+    WriteFile(file_, bad);
+    auto store = SqliteStore::Open(directory_.path());
+    if (!store.ok()) {
+      EXPECT_EQ(ReadFile(file_), bad);
+      continue;
+    }
+    // It opened, so the damage lies where SQLite's own check does not look: a digest must find it.
+    const auto reports = (*store)->Reports();
+    if (reports.ok()) {
+      EXPECT_EQ(reports->size(), good_reports) << "round " << round;
+    }
+    (void)(*store)->LatestGeneration();
+    (void)(*store)->Generations(10);
+    (void)(*store)->Changes({});
+    (void)(*store)->Pauses();
+    (void)(*store)->Audit(10);
+    (void)(*store)->PutReports({MakeWrite("gpu-1", 100)});
+  }
+}
+
+TEST_F(DamageTest, ATornLogNeverCrashesAndKeepsWholeTransactions) {
+  // A store that was not closed: its log still holds everything.
+  TempDir other;
+  std::string log, file;
+  {
+    auto store = SqliteStore::Open(other.path());
+    ASSERT_TRUE(store.ok());
+    for (std::uint64_t n = 1; n <= 30; ++n)
+      ASSERT_TRUE((*store)->PutReports({MakeWrite("a", n), MakeWrite("b", n)}).ok());
+    file = ReadFile(other / kStoreFile);
+    log = ReadFile(other / "railwright.db-wal");
+  }
+  ASSERT_GT(log.size(), 4096u);
+  std::mt19937 random(7);
+  for (int round = 0; round < 60; ++round) {
+    TempDir torn;
+    std::string bad = log;
+    if (round % 2)
+      bad.resize(random() % bad.size());
+    else
+      bad[random() % bad.size()] ^= static_cast<char>(0x40);
+    WriteFile(torn / kStoreFile, file);
+    WriteFile(torn / "railwright.db-wal", bad);
+    auto store = SqliteStore::Open(torn.path());
+    if (!store.ok()) continue;
+    const auto reports = (*store)->Reports();
+    ASSERT_TRUE(reports.ok()) << reports.status().ToString();
+    if (reports->empty()) continue;
+    ASSERT_EQ(reports->size(), 2u);
+    EXPECT_EQ((*reports)[0].report_hash, (*reports)[1].report_hash) << "half a transaction";
+  }
+}
+
+}  // namespace
+}  // namespace railwright
