@@ -14,8 +14,9 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-struct DiagUnref {
-  void operator()(fy_diag* diag) const { fy_diag_unref(diag); }
+// Not fy_diag_unref: only this one frees the collected errors (0.7.12).
+struct DiagDestroy {
+  void operator()(fy_diag* diag) const { fy_diag_destroy(diag); }
 };
 struct ParserDestroy {
   void operator()(fy_parser* parser) const { fy_parser_destroy(parser); }
@@ -254,7 +255,7 @@ std::optional<YamlNode> ParseYaml(std::string_view text, int first_line, Problem
   diag_cfg.output_fn = Discard;
   diag_cfg.level = FYET_ERROR;
   diag_cfg.module_mask = ~0U;
-  const std::unique_ptr<fy_diag, DiagUnref> diag(fy_diag_create(&diag_cfg));
+  const std::unique_ptr<fy_diag, DiagDestroy> diag(fy_diag_create(&diag_cfg));
   if (diag == nullptr) {
     problems.AddForFile("out of memory");
     return std::nullopt;

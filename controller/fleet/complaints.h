@@ -1,0 +1,41 @@
+// Problems of documents that were read well but do not fit together.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/spec/loader.h"
+
+namespace railwright::fleet {
+
+/// Collects problems with file, place and excerpt; at most kMost, then one that says that there are more.
+class Complaints {
+ public:
+  static constexpr std::size_t kMost = 100;
+
+  void At(const Document& document, Place place, std::string message, int width = 1);
+  void At(const Document& document, const v1::Mark& mark, std::string message, int width = 1);
+  /// About no file ("no node is declared").
+  void Everywhere(std::string message);
+
+  bool empty() const { return list_.empty(); }
+  std::size_t size() const { return list_.size(); }
+  std::vector<Problem> Take() { return std::move(list_); }
+
+ private:
+  std::vector<Problem> list_;
+};
+
+Place PlaceOf(const v1::Mark& mark);
+/// "site.yaml:14:5".
+std::string PlaceText(const Document& document, Place place);
+/// `"abc"`, cut at 80 bytes.
+std::string Quoted(std::string_view text);
+/// `; did you mean "x"?`, or `; <all>: a, b, c` (at most 12) when nothing is near.
+std::string DidYouMean(std::string_view typed, const std::vector<std::string_view>& known,
+                       std::string_view all);
+/// Folded names of at most 100,000 nodes, cut for a sentence: "gpu-[001-004]" or "gpu-001 and 3 more".
+std::string Named(const std::vector<std::string>& nodes);
+
+}  // namespace railwright::fleet
