@@ -1,5 +1,8 @@
 #include "controller/fleet/complaints.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "controller/fleet/resolve.h"
 #include "railwright/explain.h"
 
@@ -11,6 +14,7 @@ void Complaints::At(const Document& document, Place place, std::string message, 
     Everywhere("more problems follow; the first " + std::to_string(kMost) + " are shown");
     return;
   }
+  file_order_.emplace(document.file, file_order_.size());
   list_.push_back({document.file, place.line, place.column, std::move(message),
                    Excerpt(document.text, document.line, place, width)});
 }
@@ -20,6 +24,18 @@ void Complaints::At(const Document& document, const v1::Mark& mark, std::string 
 }
 
 void Complaints::Everywhere(std::string message) { list_.push_back({{}, 0, 0, std::move(message), {}}); }
+
+std::vector<Problem> Complaints::Take() {
+  // What names no file comes last, as does the note that there are more.
+  const auto order = [&](const Problem& problem) {
+    const auto found = file_order_.find(problem.file);
+    return std::tuple(found == file_order_.end() ? file_order_.size() : found->second, problem.line,
+                      problem.column);
+  };
+  std::stable_sort(list_.begin(), list_.end(),
+                   [&](const Problem& a, const Problem& b) { return order(a) < order(b); });
+  return std::move(list_);
+}
 
 Place PlaceOf(const v1::Mark& mark) {
   return {static_cast<int>(mark.line()), static_cast<int>(mark.column())};

@@ -1,6 +1,7 @@
 // Problems of documents that were read well but do not fit together.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +21,12 @@ class Complaints {
   void Everywhere(std::string message);
 
   bool empty() const { return list_.empty(); }
-  std::size_t size() const { return list_.size(); }
-  std::vector<Problem> Take() { return std::move(list_); }
+  /// In the order of files, then of places.
+  std::vector<Problem> Take();
 
  private:
   std::vector<Problem> list_;
+  std::map<std::string, std::size_t> file_order_;
 };
 
 Place PlaceOf(const v1::Mark& mark);

@@ -9,9 +9,6 @@ namespace railwright::fleet {
 
 namespace {
 
-return {words.begin(), words.end()};
-}
-
 // Where a node was declared.
 struct DeclaredAt {
   const Document* document;
@@ -126,7 +123,7 @@ void InventoryBuilder::Add(const Document& document, const v1::Cluster& cluster)
 }  // namespace
 
 bool IsReservedPortName(std::string_view name) {
-  return name == kAllPorts || ParsePortRole(name).has_value();
+  return name == kAllPortsWord || ParsePortRole(name).has_value();
 }
 
 bool Selector::Matches(const InventoryNode& node) const {

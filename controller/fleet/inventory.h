@@ -35,7 +35,7 @@ struct Inventory {
 };
 
 /// Words that select ports in a profile and so can name none.
-inline constexpr std::string_view kAllPorts = "all";
+inline constexpr std::string_view kAllPortsWord = "all";
 bool IsReservedPortName(std::string_view name);
 
 Inventory BuildInventory(const std::vector<Document>& documents, const ResolveOptions& options,

@@ -110,6 +110,7 @@ struct Parts {
 Parts TakeApart(std::string_view name) {
   std::size_t end = name.size();
   while (end > 0 && !Digit(name[end - 1])) --end;
+  if (end == 0) return {name, {}, {}};
   std::size_t begin = end;
   while (begin > 0 && Digit(name[begin - 1]) && end - begin < kLongestDigits) --begin;
   return {name.substr(0, begin), name.substr(begin, end - begin), name.substr(end)};

@@ -56,7 +56,8 @@ PortBinder::PortBinder(const Document& document, const v1::Cluster& cluster, Com
 }
 
 void PortBinder::Compile(const PortDecl& decl) {
-  PortPlan plan{.decl = &decl};
+  PortPlan plan;
+  plan.decl = &decl;
   plan.role = ParsePortRole(decl.role()).value_or(PortRole::kUnspecified);
   const auto place = [&](int number, std::uint32_t sub = 0) {
     return document_.places.Of(decl.mark(), number, sub);
@@ -140,7 +141,7 @@ void PortBinder::Bind(InventoryNode& node, const v1::NodeDecl& decl) {
           Tell(place, "port " + port.name + " of " + node.name + ": " + text.status().message());
       }
     }
-    Gateways(*plan, node, port, addresses);
+    Gateways(*plan, node, port, addresses, own != decl.addresses().end());
   }
 }
 
@@ -163,7 +164,7 @@ void PortBinder::Address(const PortPlan& plan, std::string_view text, std::strin
 }
 
 void PortBinder::Gateways(const PortPlan& plan, const InventoryNode& node, Port& port,
-                          const std::vector<Cidr>& addresses) {
+                          const std::vector<Cidr>& addresses, bool own_addresses) {
   for (const Pattern& pattern : plan.gateways) {
     const std::string head = "gateway of port " + port.name + " of " + node.name + ": ";
     const auto text = pattern.Expand({node.index, node.name, node.rack, port.name});
@@ -177,6 +178,10 @@ void PortBinder::Gateways(const PortPlan& plan, const InventoryNode& node, Port&
     const auto within =
         std::find_if(addresses.begin(), addresses.end(), [&](const Cidr& a) { return a.Contains(*gateway); });
     if (within == addresses.end()) {
+      // A node with addresses of its own in one family only needs no gateway of the other.
+      const bool same_family =
+          std::any_of(addresses.begin(), addresses.end(), [&](const Cidr& a) { return a.v6 == gateway->v6; });
+      if (own_addresses && !same_family) continue;
       Tell(plan.gateway_place,
            head + gateway->Address() + " is in no network of the port" +
                (addresses.empty() ? ", which has no address" : " (" + port.addresses[0] + ")"));

@@ -22,11 +22,10 @@ class PortBinder {
 
  private:
   struct PortPlan {
-    const v1::PortDecl* decl;
+    const v1::PortDecl* decl = nullptr;
     PortRole role = PortRole::kUnspecified;
     std::string pci, netdev;  // in their one spelling
     Selector on;
-    bool usable = true;
     std::vector<std::pair<Pattern, Place>> addresses;
     std::vector<Pattern> gateways;
     Place gateway_place;
@@ -45,7 +44,7 @@ class PortBinder {
   void Address(const PortPlan& plan, std::string_view text, std::string_view from, Place place,
                const InventoryNode& node, Port& port, std::vector<Cidr>& addresses);
   void Gateways(const PortPlan& plan, const InventoryNode& node, Port& port,
-                const std::vector<Cidr>& addresses);
+                const std::vector<Cidr>& addresses, bool own_addresses);
   void CheckOverrides(const InventoryNode& node, const v1::NodeDecl& decl);
   void CheckDoubleAddresses();
   std::vector<std::string> Subnets();

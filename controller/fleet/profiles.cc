@@ -154,7 +154,7 @@ void ProfileCompiler::AddPortWishes(const v1::SettingEntry& entry, CompiledSetti
 bool ProfileCompiler::ReadScope(const v1::TextMapEntry& entry, std::string_view key, Wish& wish) {
   const std::string& word = entry.key();
   const auto role = ParsePortRole(word);
-  if (word == kAllPorts) {
+  if (word == kAllPortsWord) {
     wish.scope = Wish::Scope::kAllPorts;
   } else if (role && *role != PortRole::kUnspecified) {
     wish.scope = Wish::Scope::kRole;
@@ -163,7 +163,7 @@ bool ProfileCompiler::ReadScope(const v1::TextMapEntry& entry, std::string_view 
     wish.scope = Wish::Scope::kPort;
     wish.port = word;
   } else {
-    std::vector<std::string_view> known{"fabric", "storage", "management", kAllPorts};
+    std::vector<std::string_view> known{"fabric", "storage", "management", kAllPortsWord};
     known.insert(known.end(), inventory_.port_names.begin(), inventory_.port_names.end());
     complaints_.At(document_, entry.mark(),
                    std::string(key) + ": " + Quoted(word) + " is neither a port role nor a declared port" +
