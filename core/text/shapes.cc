@@ -54,6 +54,8 @@ Json ToJson(const ChangeRecord& change) {
           {"message", change.message},
           {"generation", change.generation.value},
           {"at", Rfc3339(change.at)},
+          {"at_unix_us",
+           std::chrono::duration_cast<std::chrono::microseconds>(change.at.time_since_epoch()).count()},
           {"took_us", change.took.count()}};
 }
 

@@ -15,7 +15,7 @@ namespace railwright {
 
 /// {code,key,target,desired,observed,verdict,reason,message,fix,mode,evidence[],origin{document,place}}
 nlohmann::ordered_json ToJson(const Finding& finding);
-/// {sequence,kind,key,target,from,to,by,noticed,ok,message,generation,at,took_us}
+/// {sequence,kind,key,target,from,to,by,noticed,ok,message,generation,at,at_unix_us,took_us}
 nlohmann::ordered_json ToJson(const ChangeRecord& change);
 /// {key,target,from,to,disruption,blast[],why,origin{},mode,refused,refused_message}
 nlohmann::ordered_json ToJson(const Step& step);

@@ -8,32 +8,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "railwright/utf8.h"
+
 namespace railwright {
 namespace {
-
-// One code point at the front of `text`, which is not empty; {U+FFFD, 1} when the bytes are no UTF-8
-// (overlong forms and surrogates included).
-struct CodePoint {
-  char32_t value = 0xfffd;
-  std::size_t bytes = 1;
-  bool valid = false;
-};
-
-CodePoint Front(std::string_view text) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = at(0);
-  if (lead < 0x80) return {lead, 1, true};
-  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return {};
-  char32_t value = lead & (0xffU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((at(i) & 0xc0) != 0x80) return {};
-    value = (value << 6) | (at(i) & 0x3fU);
-  }
-  constexpr char32_t kLeast[]{0, 0, 0x80, 0x800, 0x10000};
-  if (value < kLeast[length] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) return {};
-  return {value, length, true};
-}
 
 // wcwidth() of C.UTF-8, whatever the process's own locale is. Debian's libc always has C.UTF-8.
 class Utf8Locale {
@@ -64,7 +42,7 @@ std::string_view Beginning(std::string_view text, std::size_t columns) {
   const Utf8Locale locale;
   std::size_t used = 0, bytes = 0;
   while (bytes < text.size()) {
-    const CodePoint next = Front(text.substr(bytes));
+    const CodePoint next = FrontCodePoint(text.substr(bytes));
     const std::size_t width = WidthOf(next.value);
     if (used + width > columns) break;
     used += width;
@@ -121,7 +99,7 @@ std::size_t DisplayWidth(std::string_view text) {
   const Utf8Locale locale;
   std::size_t width = 0;
   while (!text.empty()) {
-    const CodePoint next = Front(text);
+    const CodePoint next = FrontCodePoint(text);
     width += WidthOf(next.value);
     text.remove_prefix(next.bytes);
   }
@@ -133,7 +111,7 @@ std::string Printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const CodePoint next = Front(text);
+    const CodePoint next = FrontCodePoint(text);
     if (!next.valid) {
       out += "\xef\xbf\xbd";  // U+FFFD
     } else if (next.value == '\n') {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/wire/wire.h"
+#include "railwright/utf8.h"
 
 namespace railwright {
 namespace {
@@ -21,8 +22,10 @@ class Sha256 {
   void Add(std::string_view bytes) {
     good_ = good_ && EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1;
   }
-  // A length before each field, so that moving a byte from one field to the next changes the hash.
-  void AddField(std::string_view text) {
+  // A length before each field, so that moving a byte from one field to the next changes the hash. As valid
+  // UTF-8, since that is what the other end gets to see.
+  void AddField(std::string_view field) {
+    const std::string text = ValidUtf8(field);
     Add(std::to_string(text.size()) + ":");
     Add(text);
   }
@@ -72,6 +75,22 @@ std::string ReportHash(const NodeReport& report) {
     for (const std::string& line : finding->evidence) sha.AddField(line);
   }
   return sha.Hex();
+}
+
+std::string HashPrefix8(std::string_view hex) {
+  const auto digit = [](char c) -> int {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return -1;
+  };
+  if (hex.size() < 16) return {};
+  std::string bytes;
+  for (std::size_t i = 0; i < 16; i += 2) {
+    const int high = digit(hex[i]), low = digit(hex[i + 1]);
+    if (high < 0 || low < 0) return {};
+    bytes += static_cast<char>(high * 16 + low);
+  }
+  return bytes;
 }
 
 }  // namespace railwright

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "core/wire/wire.h"
+#include "railwright/utf8.h"
 
 namespace railwright {
 namespace {
@@ -15,7 +16,7 @@ std::vector<std::string> Texts(const google::protobuf::RepeatedPtrField<std::str
 }
 
 void Fill(google::protobuf::RepeatedPtrField<std::string>* to, const std::vector<std::string>& from) {
-  to->Assign(from.begin(), from.end());
+  for (const std::string& text : from) *to->Add() = ValidUtf8(text);
 }
 
 // The clock of libstdc++ counts nanoseconds: a hostile number of microseconds would overflow it.
@@ -33,8 +34,8 @@ const std::vector<std::string>& WireFeatures() {
 
 v1::Origin ToWire(const Origin& origin) {
   v1::Origin message;
-  message.set_document(origin.document);
-  message.set_place(origin.place);
+  message.set_document(ValidUtf8(origin.document));
+  message.set_place(ValidUtf8(origin.place));
   return message;
 }
 
@@ -42,10 +43,10 @@ Origin FromWire(const v1::Origin& message) { return {message.document(), message
 
 v1::Port ToWire(const Port& port) {
   v1::Port message;
-  message.set_name(port.name);
+  message.set_name(ValidUtf8(port.name));
   message.set_role(ToWire(port.role));
-  message.set_pci(port.pci);
-  message.set_netdev(port.netdev);
+  message.set_pci(ValidUtf8(port.pci));
+  message.set_netdev(ValidUtf8(port.netdev));
   Fill(message.mutable_addresses(), port.addresses);
   Fill(message.mutable_gateways(), port.gateways);
   return message;
@@ -64,9 +65,9 @@ Port FromWire(const v1::Port& message) {
 
 v1::SettingSpec ToWire(const SettingSpec& spec) {
   v1::SettingSpec message;
-  message.set_key(spec.key);
-  message.set_target(spec.target);
-  message.set_value(spec.value);
+  message.set_key(ValidUtf8(spec.key));
+  message.set_target(ValidUtf8(spec.target));
+  message.set_value(ValidUtf8(spec.value));
   message.set_mode(ToWire(spec.mode));
   *message.mutable_origin() = ToWire(spec.origin);
   return message;
@@ -79,15 +80,15 @@ SettingSpec FromWire(const v1::SettingSpec& message) {
 
 v1::Finding ToWire(const Finding& finding) {
   v1::Finding message;
-  message.set_code(finding.code);
-  message.set_key(finding.key);
-  message.set_target(finding.target);
-  message.set_desired(finding.desired);
-  message.set_observed(finding.observed);
+  message.set_code(ValidUtf8(finding.code));
+  message.set_key(ValidUtf8(finding.key));
+  message.set_target(ValidUtf8(finding.target));
+  message.set_desired(ValidUtf8(finding.desired));
+  message.set_observed(ValidUtf8(finding.observed));
   message.set_verdict(ToWire(finding.verdict));
-  message.set_reason(finding.reason);
-  message.set_message(finding.message);
-  message.set_fix(finding.fix);
+  message.set_reason(ValidUtf8(finding.reason));
+  message.set_message(ValidUtf8(finding.message));
+  message.set_fix(ValidUtf8(finding.fix));
   Fill(message.mutable_evidence(), finding.evidence);
   message.set_mode(ToWire(finding.mode));
   *message.mutable_origin() = ToWire(finding.origin);
@@ -115,14 +116,14 @@ v1::ChangeRecord ToWire(const ChangeRecord& change) {
   v1::ChangeRecord message;
   message.set_sequence(change.sequence);
   message.set_kind(ToWire(change.kind));
-  message.set_key(change.key);
-  message.set_target(change.target);
-  message.set_from(change.from);
-  message.set_to(change.to);
-  message.set_by(change.by);
-  message.set_noticed(change.noticed);
+  message.set_key(ValidUtf8(change.key));
+  message.set_target(ValidUtf8(change.target));
+  message.set_from(ValidUtf8(change.from));
+  message.set_to(ValidUtf8(change.to));
+  message.set_by(ValidUtf8(change.by));
+  message.set_noticed(ValidUtf8(change.noticed));
   message.set_ok(change.ok);
-  message.set_message(change.message);
+  message.set_message(ValidUtf8(change.message));
   message.set_generation(change.generation.value);
   message.set_at_unix_us(duration_cast<microseconds>(change.at.time_since_epoch()).count());
   message.set_took_us(change.took.count());
@@ -150,17 +151,17 @@ ChangeRecord FromWire(const v1::ChangeRecord& message) {
 
 v1::Step ToWire(const Step& step) {
   v1::Step message;
-  message.set_key(step.key);
-  message.set_target(step.target);
-  message.set_from(step.from);
-  message.set_to(step.to);
+  message.set_key(ValidUtf8(step.key));
+  message.set_target(ValidUtf8(step.target));
+  message.set_from(ValidUtf8(step.from));
+  message.set_to(ValidUtf8(step.to));
   message.set_disruption(ToWire(step.disruption));
   Fill(message.mutable_blast(), step.blast);
-  message.set_why(step.why);
+  message.set_why(ValidUtf8(step.why));
   *message.mutable_origin() = ToWire(step.origin);
   message.set_mode(ToWire(step.mode));
-  message.set_refused(step.refused);
-  message.set_refused_message(step.refused_message);
+  message.set_refused(ValidUtf8(step.refused));
+  message.set_refused_message(ValidUtf8(step.refused_message));
   return message;
 }
 
@@ -182,7 +183,7 @@ Step FromWire(const v1::Step& message) {
 
 v1::Plan ToWire(const Plan& plan) {
   v1::Plan message;
-  message.set_node(plan.node);
+  message.set_node(ValidUtf8(plan.node));
   message.set_generation(plan.generation.value);
   for (const Step& step : plan.steps) *message.add_steps() = ToWire(step);
   for (const Finding& finding : plan.findings) *message.add_findings() = ToWire(finding);
@@ -200,10 +201,10 @@ Plan FromWire(const v1::Plan& message) {
 
 v1::Pause ToWire(const Pause& pause) {
   v1::Pause message;
-  message.set_node(pause.node);
-  message.set_key(pause.key);
-  message.set_by(pause.by);
-  message.set_reason(pause.reason);
+  message.set_node(ValidUtf8(pause.node));
+  message.set_key(ValidUtf8(pause.key));
+  message.set_by(ValidUtf8(pause.by));
+  message.set_reason(ValidUtf8(pause.reason));
   return message;
 }
 

@@ -23,11 +23,16 @@ const std::vector<std::string>& WireFeatures();
 std::string StateHash(std::string_view group, std::string_view overlay);
 /// Lower-case hex SHA-256 of a report's findings in canonical order; what Report.hash carries.
 std::string ReportHash(const NodeReport& report);
+/// The first 8 bytes of a hash given in lower-case hex, as Heartbeat.report_hash8 carries them; "" when it is
+/// none.
+std::string HashPrefix8(std::string_view hex);
 
 /// Checks the hash and parses. DataLoss when the bytes do not give the hash; InvalidArgument when they do not
 /// parse.
 Result<DesiredState> FromWire(const v1::DesiredState& message);
 
+// Texts that a machine gave become valid UTF-8 on their way out: protobuf refuses a whole message for one
+// byte that is none. ReportHash is the same before and after.
 v1::Finding ToWire(const Finding&);
 Finding FromWire(const v1::Finding&);
 v1::ChangeRecord ToWire(const ChangeRecord&);

@@ -127,6 +127,28 @@ TEST(ReportHash, TextMovedFromOneFieldToTheNextIsSeen) {
   EXPECT_NE(ReportHash(one), ReportHash(other));
 }
 
+TEST(WireFinding, ATextThatIsNoUtf8StillMakesAMessageThatCanBeRead) {
+  NodeReport report = TwoFindings();
+  report.findings[0].observed = "options \xff\xfe\n";
+  report.findings[0].evidence = {"\x80"};
+  v1::Report message;
+  *message.add_findings() = ToWire(report.findings[0]);
+  v1::Report parsed;
+  ASSERT_TRUE(parsed.ParseFromString(message.SerializeAsString()));
+  NodeReport seen = report;
+  seen.findings[0] = FromWire(parsed.findings(0));
+  EXPECT_EQ(seen.findings[0].observed, "options \xef\xbf\xbd\xef\xbf\xbd\n");
+  EXPECT_EQ(ReportHash(seen), ReportHash(report));
+}
+
+TEST(HashPrefix8, IsTheFirstEightBytes) {
+  EXPECT_EQ(HashPrefix8("00ff10a0"
+                        "0102030405060708"),
+            (std::string("\x00\xff\x10\xa0\x01\x02\x03\x04", 8)));
+  EXPECT_EQ(HashPrefix8("00ff"), "");
+  EXPECT_EQ(HashPrefix8("no hash at all, but long"), "");
+}
+
 TEST(WireFeatures, AreSortedAndNamed) {
   const auto& features = WireFeatures();
   EXPECT_TRUE(std::is_sorted(features.begin(), features.end()));
