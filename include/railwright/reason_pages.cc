@@ -22,10 +22,18 @@ constexpr std::array kPages{
         "who is "
         "known to. Stop that owner or take the key out of the profile; enforcement resumes with the next "
         "generation or `railctl pause --resume`."},
+    ReasonPage{
+        "Differs", "RW-9018", "The value read is not the declared one.",
+        "Nothing stands in the way of the correction: the agent makes it in its next pass. In `check`, which "
+        "never writes, it is only told."},
     ReasonPage{"ForeignRule", "RW-9012", "A firewall rule that is not ours stands in the way.",
                "Railwright reports rules of others with their table and handle and never removes them. Ask "
                "their owner "
                "to accept the traffic before the drop."},
+    ReasonPage{"HeldBack", "RW-9019", "Not tried: an earlier step for the same port has not succeeded.",
+               "What one generation asks of one port is done in order, and undone together when a step fails "
+               "for good. "
+               "The message names the step that is waited for. Next: `railctl why NODE KEY` of that step."},
     ReasonPage{"InvalidValue", "RW-9013", "The declared value cannot be used on this node.",
                "It passed the catalogue's syntax, but not the facts of this node (an address missing, a port "
                "without "
@@ -46,6 +54,10 @@ constexpr std::array kPages{
                "The profile behind it has mode observe (the default). Set `mode: enforce` and apply."},
     ReasonPage{"ObserveOnly", "RW-9016", "This version reads the setting but does not write it.",
                "The value differs; changing it is left to the operator for now."},
+    ReasonPage{"OriginalUnknown", "RW-9020", "There is no earlier value to put back.",
+               "The key is to be restored, but its value from before Railwright's first write could not be "
+               "read then. "
+               "Set it by hand, or leave it as it is."},
     ReasonPage{"Paused", "RW-9009", "Enforcement is paused by an operator.",
                "`railctl status` shows who paused it; `railctl pause --resume` ends it."},
     ReasonPage{"PortNotFound", "RW-9003", "The declared port is not on this node.",

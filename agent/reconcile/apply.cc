@@ -1,0 +1,95 @@
+#include "agent/reconcile/apply.h"
+
+#include <algorithm>
+
+#include "agent/reconcile/text.h"
+
+namespace railwright {
+namespace {
+
+// Some drivers answer a write before a read shows it; a few reads bridge that without sleeping.
+constexpr int kReadBacks = 3;
+
+Original OriginalFrom(const Wish& wish, const Sight& sight) {
+  Original original;
+  original.key = wish.spec.key;
+  original.target = wish.spec.target;
+  const Observation& seen = sight.observation;
+  original.kind = seen.kind == Observation::Kind::kAbsent ? Original::Kind::kAbsent : Original::Kind::kValue;
+  original.value = seen.value;
+  return original;
+}
+
+Outcome Failed(Status error) {
+  Outcome outcome;
+  outcome.error = std::move(error);
+  return outcome;
+}
+
+}  // namespace
+
+Outcome Writer::Fulfil(const Wish& wish, Sight& sight) { return Write(wish, sight, wish.desired, nullptr); }
+
+Outcome Writer::PutBack(const Wish& wish, Sight& sight, const Observation& before) {
+  return Write(wish, sight, ValueToApply(before), &before);
+}
+
+Outcome Writer::Write(const Wish& wish, Sight& sight, const std::string& to, const Observation* exact) {
+  const std::string& key = wish.spec.key;
+  const std::string& target = wish.spec.target;
+  if (paused_now_ && paused_now_(key)) {
+    Outcome outcome;
+    outcome.kind = Outcome::Kind::kPaused;
+    return outcome;
+  }
+  const std::string from = ValueToApply(sight.observation);
+  if (!journal_.OriginalOf(key, target)) {
+    if (Status status = journal_.RecordOriginal(OriginalFrom(wish, sight)); !status.ok())
+      return Failed(status.Within("nothing was written, since its present value could not be journalled"));
+  }
+  if (Status status = journal_.Begin({key, target, from, to}); !status.ok())
+    return Failed(status.Within("nothing was written, since the step could not be journalled"));
+
+  WriteTracer tracer(machine_);
+  Outcome outcome;
+  outcome.error = wish.setting->Apply(tracer, wish.target, to);
+  outcome.touched = true;
+  outcome.written = std::move(tracer.written);
+
+  // Success is what is read back, also when the write was answered with an error.
+  bool as_wanted = false;
+  for (int read = 0; read < kReadBacks && !as_wanted; ++read) {
+    Look(machine_, wish, sight);
+    as_wanted = sight.looked && sight.error.ok() &&
+                (exact != nullptr ? SameValue(sight.observation, *exact) : sight.satisfied);
+    if (!outcome.error.ok()) break;
+  }
+  if (as_wanted) {
+    outcome.kind = Outcome::Kind::kDone;
+    outcome.error = Ok();
+  } else if (!outcome.error.ok()) {
+    outcome.kind = Outcome::Kind::kFailed;
+  } else if (!sight.error.ok()) {
+    outcome.error = sight.error.Within("written, but it cannot be read back");
+  } else {
+    outcome.kind = Outcome::Kind::kNotYet;
+    outcome.error =
+        Status(Code::kFailedPrecondition,
+               "written and accepted, but it reads " +
+                   (sight.observation.value.empty() ? "nothing" : OneLine(sight.observation.value)));
+    return outcome;
+  }
+  End(key, target);
+  return outcome;
+}
+
+void Writer::End(const std::string& key, const std::string& target) {
+  if (!journal_.End(key, target).ok()) unended_.emplace_back(key, target);
+}
+
+bool Writer::RetryEnds() {
+  std::erase_if(unended_, [&](const auto& place) { return journal_.End(place.first, place.second).ok(); });
+  return unended_.empty();
+}
+
+}  // namespace railwright

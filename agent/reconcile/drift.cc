@@ -1,0 +1,54 @@
+// History and contention.
+#include <algorithm>
+#include <utility>
+
+#include "agent/reconcile/loop.h"
+#include "agent/reconcile/text.h"
+
+namespace railwright {
+
+void Reconciler::Impl::Record(const Entry& entry, ChangeKind kind, const Observation& from,
+                              const std::string& to, bool ok, std::string message) {
+  constexpr std::size_t kValueLimit = 1024;
+  ChangeRecord record;
+  record.sequence = next_sequence_++;
+  record.kind = kind;
+  record.key = entry.wish.spec.key;
+  record.target = entry.wish.spec.target;
+  record.from = Shown(ValueToApply(from), kValueLimit);
+  record.to = Shown(to, kValueLimit);
+  record.ok = ok;
+  record.message = OneLine(message, 1024);
+  record.generation = state_->generation;
+  record.at = clock_.WallNow();
+  if (entry.deviation) {
+    record.by = entry.deviation->by;
+    if (kind == ChangeKind::kDrift || kind == ChangeKind::kCorrective || kind == ChangeKind::kContended)
+      record.noticed = entry.deviation->by_event ? "event" : "scan";
+    if (kind != ChangeKind::kDrift && kind != ChangeKind::kUndone)
+      record.took = std::max(
+          std::chrono::microseconds(0),
+          std::chrono::duration_cast<std::chrono::microseconds>(clock_.Now() - entry.deviation->since));
+  }
+  changes_.push_back(std::move(record));
+  changed_ = true;
+}
+
+// The value was as declared and is not any more. Only a knob that we would set again can be fought over.
+void Reconciler::Impl::NoteReturn(Entry& entry, bool own) {
+  if (!entry.step || !entry.step->refused.empty() || entry.contended) return;
+  const int count = entry.returns.Count(clock_.Now(), options_.contention_window);
+  if (count < options_.contention_limit) return;
+  entry.contended = true;
+  ++counters_.contended;
+  const std::string owner =
+      own ? "another setting of the desired state: writing " + last_written_ + " changes it"
+          : LikelyOwner(machine_, entry.last_by, entry.wish.setting->info().likely_owners);
+  entry.contended_message = "it came back " + std::to_string(count) + " times within " +
+                            std::to_string(options_.contention_window.count()) +
+                            " s; likely owner: " + owner + "; enforcement of it has stopped";
+  Record(entry, ChangeKind::kContended, Observation::Value(entry.wish.desired),
+         ValueToApply(entry.sight.observation), false, entry.contended_message);
+}
+
+}  // namespace railwright

@@ -1,0 +1,118 @@
+#include "agent/reconcile/plan.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "agent/reconcile/bind_ports.h"
+#include "agent/reconcile/text.h"
+
+namespace railwright {
+namespace {
+
+void Refuse(Step& step, const char* reason, std::string message) {
+  step.refused = reason;
+  step.refused_message = std::move(message);
+}
+
+std::string FileOf(const Origin& origin) { return origin.place.substr(0, origin.place.find(':')); }
+
+std::string FixFor(const Step& step) {
+  const std::string& reason = step.refused;
+  if (reason == "NotFabricPort")
+    return "declare port " + step.target +
+           " with `role: fabric` in the Cluster document if it carries RoCE traffic";
+  if (reason == "ManagementPath") return "change it by hand, on the node's console";
+  if (reason == "ObserveOnly") return "change it by hand; this version only reads it";
+  if (reason == "NeedsReboot") return "set it in the boot configuration, drain the node, then reboot it";
+  if (reason == "ObserveMode") {
+    const std::string file = FileOf(step.origin);
+    return "set `mode: enforce` in " + (step.origin.document.empty() ? "its profile" : step.origin.document) +
+           ", then `railctl apply -f " + (file.empty() ? "FILE" : file) + "`";
+  }
+  if (reason == "Paused") return "`railctl pause --resume` when the work is done";
+  if (reason == "ApprovalNeeded") return "change it by hand in a maintenance window, with the node drained";
+  return {};
+}
+
+}  // namespace
+
+const Pause* PauseOf(const std::vector<Pause>& pauses, const std::string& key, const Setting* setting) {
+  for (const Pause& pause : pauses)
+    if (pause.key.empty() || pause.key == key || (setting != nullptr && pause.key == setting->info().key))
+      return &pause;
+  return nullptr;
+}
+
+std::optional<Step> MakeStep(const Wish& wish, const Sight& sight, const Policy& policy) {
+  if (!sight.looked || !sight.error.ok() || sight.satisfied || sight.observation.pending_reboot ||
+      sight.observation.kind == Observation::Kind::kNotApplicable)
+    return std::nullopt;
+  if (wish.restore && wish.restore->kind == Original::Kind::kUnknown) return std::nullopt;
+
+  const SettingInfo& info = wish.setting->info();
+  const std::string& from = ValueToApply(sight.observation);
+  Step step;
+  step.key = wish.spec.key;
+  step.target = wish.spec.target;
+  step.from = Shown(from);
+  step.to = Shown(wish.desired);
+  step.disruption = wish.setting->DisruptionOf(wish.target, from, wish.desired);
+  step.blast = wish.setting->BlastSet(wish.target);
+  step.why = wish.restore ? "no longer declared; the value from before Railwright's first write is put back"
+                          : info.why;
+  step.origin = wish.spec.origin;
+  step.mode = wish.spec.mode;
+
+  const BoundPort* port = wish.target.port;
+  if (port != nullptr && port->port.role != PortRole::kFabric) {
+    const std::string role(Name(port->port.role));
+    Refuse(step, "NotFabricPort",
+           "port " + port->port.name + " (" + port->netdev + ") has role " + role +
+               "; only ports declared with role fabric are written");
+    return step;
+  }
+  const auto hit = std::find_if(step.blast.begin(), step.blast.end(), [&](const std::string& member) {
+    return HitsManagement(policy.management, member);
+  });
+  const bool own_port = port != nullptr && HitsManagement(policy.management, port->netdev);
+  if (hit != step.blast.end() || own_port) {
+    Refuse(step, "ManagementPath",
+           "the change disturbs " + (hit != step.blast.end() ? *hit : port->netdev) +
+               ", which carries the way to the controller or is a management port");
+    return step;
+  }
+  if (info.effect == Effect::kObserveOnly) {
+    Refuse(step, "ObserveOnly", "this version reads " + step.key + " but does not write it");
+  } else if (info.effect == Effect::kNeedsReboot) {
+    Refuse(step, "NeedsReboot", "takes effect at the next boot only");
+  } else if (step.mode != Mode::kEnforce) {
+    Refuse(step, "ObserveMode",
+           (step.origin.document.empty() ? "its profile" : step.origin.document) + " has mode observe");
+  } else if (const Pause* pause = PauseOf(policy.pauses, step.key, wish.setting)) {
+    std::string message = "enforcement of " + (pause->key.empty() ? "all keys" : pause->key) + " is paused";
+    if (!pause->by.empty()) message += " by " + pause->by;
+    if (!pause->reason.empty()) message += ": " + pause->reason;
+    Refuse(step, "Paused", OneLine(message, 512));
+  } else if (step.disruption > policy.max_disruption) {
+    Refuse(step, "ApprovalNeeded",
+           "the change is of class " + std::string(Name(step.disruption)) +
+               "; without approval changes end at " + std::string(Name(policy.max_disruption)));
+  }
+  return step;
+}
+
+void Annotate(Finding& finding, const Step& step) {
+  if (step.refused.empty()) return;
+  finding.reason = step.refused;
+  finding.message += "; not corrected: " + step.refused_message;
+  finding.fix = FixFor(step);
+  if (step.refused == "ApprovalNeeded" || step.refused == "NeedsReboot") finding.verdict = Verdict::kPending;
+}
+
+bool Before(const Wish& a, const Wish& b) {
+  const int order_a = a.setting == nullptr ? 0 : a.setting->info().order;
+  const int order_b = b.setting == nullptr ? 0 : b.setting->info().order;
+  return std::tie(order_a, a.spec.key, a.spec.target) < std::tie(order_b, b.spec.key, b.spec.target);
+}
+
+}  // namespace railwright

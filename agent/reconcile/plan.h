@@ -1,0 +1,38 @@
+// Plan: findings and policy → ordered, gated steps. Pure.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/reconcile/observe.h"
+#include "agent/reconcile/wish.h"
+#include "railwright/state.h"
+
+namespace railwright {
+
+/// What may be written at all.
+struct Policy {
+  std::vector<std::string> management;  ///< of ManagementPath
+  Disruption max_disruption = Disruption::kTrafficBlip;
+  std::vector<Pause> pauses;  ///< those of this node
+};
+
+/// The pause that covers a key of `setting` (by the full key, its family, or all keys); null when none does.
+const Pause* PauseOf(const std::vector<Pause>& pauses, const std::string& key, const Setting* setting);
+
+/// The write that would fulfil the wish, or why it would not be done (`refused`). Nothing when there is
+/// nothing to write: the value is as declared (an equal value is no step), could not be read, or does not
+/// apply. When several refusals hold, the first of this order is told: NotFabricPort, ManagementPath,
+/// ObserveOnly, NeedsReboot, ObserveMode, Paused, ApprovalNeeded.
+std::optional<Step> MakeStep(const Wish& wish, const Sight& sight, const Policy& policy);
+
+/// Puts a refusal into the finding it belongs to: reason, message and the next step. ApprovalNeeded and
+/// NeedsReboot make it Pending; every other refusal leaves it Drifted.
+void Annotate(Finding& finding, const Step& step);
+
+/// Whether a is executed before b: by the settings' order, then key, then target.
+bool Before(const Wish& a, const Wish& b);
+
+}  // namespace railwright
