@@ -101,8 +101,7 @@ void Layering::Speak(const CompiledProfile& profile, const InventoryNode& node) 
 ResolvedNode Layering::Settle(const Family& family) {
   voices_.clear();
   for (const CompiledProfile* profile : family.profiles) Speak(*profile, *family.example);
-  std::vector<SettingSpec> settings;
-  std::map<KeyTarget, std::vector<Layer>> all_layers;
+  ResolvedNode out;
   for (const auto& [at, voices] : voices_) {
     std::vector<Layer> layers;
     for (const Voice& voice : voices) {
@@ -117,12 +116,9 @@ ResolvedNode Layering::Settle(const Family& family) {
         Note(at.key, at.target, winner, voice, family);
     }
     const Layer& top = layers.front();
-    settings.push_back({at.key, at.target, top.value, top.mode, top.origin});
-    all_layers.emplace_hint(all_layers.end(), at, std::move(layers));
+    out.settings.push_back({at.key, at.target, top.value, top.mode, top.origin});
+    out.layers.emplace_hint(out.layers.end(), at, std::move(layers));
   }
-  ResolvedNode out;
-  out.settings = std::move(settings);
-  out.layers = std::move(all_layers);
   return out;
 }
 

@@ -12,6 +12,14 @@ std::string NumberText(std::int64_t value) { return std::to_string(value); }
 
 }  // namespace
 
+std::int64_t ToMicros(std::chrono::system_clock::time_point at) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count();
+}
+
+std::chrono::system_clock::time_point FromMicros(std::int64_t us) {
+  return std::chrono::system_clock::time_point(std::chrono::microseconds(us));
+}
+
 std::string GenerationDigest(const StoredGeneration& g) {
   RecordWriter record;
   record.Number(g.generation.value).Signed(ToMicros(g.created)).Text(g.author).Text(g.comment);

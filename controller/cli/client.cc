@@ -1,0 +1,248 @@
+#include "controller/cli/client.h"
+
+#include <grpcpp/grpcpp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/wire/plaintext.h"
+#include "railwright/v1/admin.grpc.pb.h"
+
+namespace railwright::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using RpcStatus = railwright::Status;
+
+constexpr milliseconds kTick{100};
+// Status of ten thousand nodes with all findings is some tens of MiB; the controller is trusted with more.
+constexpr int kMaxAnswer = 512 << 20;
+
+// gRPC says "No such file" of a missing socket and of a missing right in ten words; the kernel in one.
+RpcStatus ProbeUnixSocket(const Address& address) {
+  sockaddr_un where{};
+  where.sun_family = AF_UNIX;
+  std::memcpy(where.sun_path, address.path.c_str(), address.path.size() + 1);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return FromErrno(errno, "socket");
+  const int rc = connect(fd, reinterpret_cast<const sockaddr*>(&where), sizeof where);
+  const int error = errno;
+  close(fd);
+  if (rc == 0) return Ok();
+  const std::string what = "the controller at " + address.ToString() + " cannot be reached: ";
+  const std::string elsewhere =
+      "\nnext: systemctl status railwright-controller, or name another with --controller "
+      "or RAILCTL_CONTROLLER";
+  switch (error) {
+    case ENOENT:
+      return {Code::kUnavailable, what + "there is no such socket (is it running?)" + elsewhere, error};
+    case ECONNREFUSED:
+      return {Code::kUnavailable, what + "nobody listens on this socket any more (it stopped)" + elsewhere,
+              error};
+    case EACCES:
+    case EPERM:
+      return {Code::kPermissionDenied,
+              "not permitted to open " + address.path + ": " + std::strerror(error) +
+                  "\nnext: run as root, or join the group that owns the socket (ls -l " + address.path + ")",
+              error};
+    default: return {Code::kUnavailable, what + std::strerror(error) + elsewhere, error};
+  }
+}
+
+enum class Kind { kReading, kOrdering };
+
+}  // namespace
+
+struct AdminClient::Impl {
+  std::string address;
+  const std::atomic<bool>& interrupted;
+  std::shared_ptr<grpc::Channel> channel;
+  std::unique_ptr<v1::AdminService::Stub> stub;
+  grpc::CompletionQueue queue;
+
+  Impl(std::string address_in, const std::atomic<bool>& interrupted_in)
+      : address(std::move(address_in)), interrupted(interrupted_in) {}
+  ~Impl() {
+    queue.Shutdown();
+    void* tag;
+    bool ok;
+    while (queue.Next(&tag, &ok)) {
+    }
+  }
+
+  RpcStatus Dial() {
+    auto parsed = ParseAddress(address);
+    if (!parsed.ok()) return parsed.status();
+    if (parsed->kind == Address::Kind::kUnix) RW_RETURN_IF_ERROR(ProbeUnixSocket(*parsed));
+    if (stub) return Ok();
+    grpc::ChannelArguments args;
+    args.SetMaxReceiveMessageSize(kMaxAnswer);
+    args.SetMaxSendMessageSize(kMaxAnswer);
+    args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY,
+                0);  // a proxy of the environment is not on the way to a controller
+    args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    channel = grpc::CreateCustomChannel(parsed->Target(), grpc::InsecureChannelCredentials(), args);
+    stub = v1::AdminService::NewStub(channel);
+    return Ok();
+  }
+
+  // The next completion; ticks meanwhile. False: the operation failed.
+  bool Await(grpc::ClientContext& context, const CallOptions& options) {
+    void* tag = nullptr;
+    bool ok = false;
+    for (bool cancelled = false;;) {
+      switch (queue.AsyncNext(&tag, &ok, std::chrono::system_clock::now() + kTick)) {
+        case grpc::CompletionQueue::GOT_EVENT: return ok;
+        case grpc::CompletionQueue::SHUTDOWN: return false;
+        case grpc::CompletionQueue::TIMEOUT: break;
+      }
+      if (interrupted.load() && !cancelled) {
+        context.TryCancel();
+        cancelled = true;
+      }
+      if (!cancelled) options.tick();
+    }
+  }
+
+  RpcStatus FromRpc(const grpc::Status& status, Kind kind, milliseconds deadline) const {
+    if (interrupted.load()) return {Code::kUnknown, "interrupted"};
+    const std::string& said = status.error_message();
+    const std::string next = "\nnext: is it running? name another with --controller or RAILCTL_CONTROLLER";
+    switch (status.error_code()) {
+      case grpc::StatusCode::OK: return Ok();
+      case grpc::StatusCode::UNAVAILABLE:
+        // An answer of the controller itself leaves the connection up.
+        if (channel->GetState(false) == GRPC_CHANNEL_READY) return {Code::kResourceExhausted, said};
+        return {Code::kUnavailable, "the controller at " + address + " cannot be reached: " + said + next};
+      case grpc::StatusCode::DEADLINE_EXCEEDED: {
+        const std::string after = " did not answer within " + std::to_string(deadline.count()) + " ms";
+        if (kind == Kind::kReading)
+          return {Code::kUnavailable, "the controller at " + address + after +
+                                          "\nnext: a longer --timeout, or look at "
+                                          "the controller's log"};
+        return {Code::kDeadlineExceeded,
+                "the controller at " + address + after +
+                    "; it may still carry this out\nnext: railctl get generations; railctl status"};
+      }
+      case grpc::StatusCode::UNAUTHENTICATED: return {Code::kPermissionDenied, said};
+      case grpc::StatusCode::UNIMPLEMENTED:
+        return {Code::kUnimplemented,
+                "the controller at " + address + " does not know this call; it is older than this railctl" +
+                    (said.empty() ? "" : " (" + said + ")") + "\nnext: railctl version"};
+      case grpc::StatusCode::CANCELLED:
+        return {Code::kUnavailable, "the controller at " + address + " ended the call: " + said};
+      case grpc::StatusCode::OUT_OF_RANGE: return {Code::kInvalidArgument, said};
+      default: return {static_cast<Code>(status.error_code()), said};  // the numbers are the same
+    }
+  }
+
+  template <class Request, class Response, class Prepare>
+  Result<Response> Unary(Prepare prepare, const Request& request, const CallOptions& options, Kind kind) {
+    RW_RETURN_IF_ERROR(Dial());
+    grpc::ClientContext context;
+    if (options.deadline.count() > 0)
+      context.set_deadline(std::chrono::system_clock::now() + options.deadline);
+    Response response;
+    grpc::Status status;
+    auto reader = (stub.get()->*prepare)(&context, request, &queue);
+    reader->StartCall();
+    reader->Finish(&response, &status, this);
+    Await(context, options);
+    RW_RETURN_IF_ERROR(FromRpc(status, kind, options.deadline));
+    return response;
+  }
+
+  template <class Event, class Request, class Prepare>
+  RpcStatus Stream(Prepare prepare, const Request& request, const CallOptions& options, Kind kind,
+                   const std::function<void(const Event&)>& each) {
+    RW_RETURN_IF_ERROR(Dial());
+    grpc::ClientContext context;
+    if (options.deadline.count() > 0)
+      context.set_deadline(std::chrono::system_clock::now() + options.deadline);
+    auto reader = (stub.get()->*prepare)(&context, request, &queue);
+    reader->StartCall(this);
+    bool more = Await(context, options);
+    while (more) {
+      Event event;
+      reader->Read(&event, this);
+      more = Await(context, options);
+      if (more) each(event);
+    }
+    grpc::Status status;
+    reader->Finish(&status, this);
+    Await(context, options);
+    return FromRpc(status, kind, options.deadline);
+  }
+};
+
+AdminClient::AdminClient(std::string address, const std::atomic<bool>& interrupted)
+    : impl_(std::make_unique<Impl>(std::move(address), interrupted)) {}
+AdminClient::~AdminClient() = default;
+const std::string& AdminClient::address() const { return impl_->address; }
+
+using Stub = v1::AdminService::Stub;
+
+Result<v1::VersionResponse> AdminClient::Version(const v1::VersionRequest& request,
+                                                 const CallOptions& options) {
+  return impl_->Unary<v1::VersionRequest, v1::VersionResponse>(&Stub::PrepareAsyncVersion, request, options,
+                                                               Kind::kReading);
+}
+Result<v1::StatusResponse> AdminClient::Status(const v1::StatusRequest& request, const CallOptions& options) {
+  return impl_->Unary<v1::StatusRequest, v1::StatusResponse>(&Stub::PrepareAsyncStatus, request, options,
+                                                             Kind::kReading);
+}
+Result<v1::ChangesResponse> AdminClient::Changes(const v1::ChangesRequest& request,
+                                                 const CallOptions& options) {
+  return impl_->Unary<v1::ChangesRequest, v1::ChangesResponse>(&Stub::PrepareAsyncChanges, request, options,
+                                                               Kind::kReading);
+}
+Result<v1::GenerationsResponse> AdminClient::Generations(const v1::GenerationsRequest& request,
+                                                         const CallOptions& options) {
+  return impl_->Unary<v1::GenerationsRequest, v1::GenerationsResponse>(&Stub::PrepareAsyncGenerations,
+                                                                       request, options, Kind::kReading);
+}
+Result<v1::DesiredResponse> AdminClient::Desired(const v1::DesiredRequest& request,
+                                                 const CallOptions& options) {
+  return impl_->Unary<v1::DesiredRequest, v1::DesiredResponse>(&Stub::PrepareAsyncDesired, request, options,
+                                                               Kind::kReading);
+}
+Result<v1::WhyResponse> AdminClient::Why(const v1::WhyRequest& request, const CallOptions& options) {
+  return impl_->Unary<v1::WhyRequest, v1::WhyResponse>(&Stub::PrepareAsyncWhy, request, options,
+                                                       Kind::kReading);
+}
+Result<v1::AuditResponse> AdminClient::Audit(const v1::AuditRequest& request, const CallOptions& options) {
+  return impl_->Unary<v1::AuditRequest, v1::AuditResponse>(&Stub::PrepareAsyncAudit, request, options,
+                                                           Kind::kReading);
+}
+Result<v1::SetPauseResponse> AdminClient::SetPause(const v1::SetPauseRequest& request,
+                                                   const CallOptions& options) {
+  return impl_->Unary<v1::SetPauseRequest, v1::SetPauseResponse>(&Stub::PrepareAsyncSetPause, request,
+                                                                 options, Kind::kOrdering);
+}
+Result<v1::ForgetNodeResponse> AdminClient::ForgetNode(const v1::ForgetNodeRequest& request,
+                                                       const CallOptions& options) {
+  return impl_->Unary<v1::ForgetNodeRequest, v1::ForgetNodeResponse>(&Stub::PrepareAsyncForgetNode, request,
+                                                                     options, Kind::kOrdering);
+}
+
+Status AdminClient::Plan(const v1::PlanRequest& request, const CallOptions& options,
+                         const std::function<void(const v1::PlanEvent&)>& each) {
+  return impl_->Stream<v1::PlanEvent>(&Stub::PrepareAsyncPlan, request, options, Kind::kReading, each);
+}
+Status AdminClient::Apply(const v1::ApplyRequest& request, const CallOptions& options,
+                          const std::function<void(const v1::ApplyEvent&)>& each) {
+  return impl_->Stream<v1::ApplyEvent>(&Stub::PrepareAsyncApply, request, options, Kind::kOrdering, each);
+}
+Status AdminClient::Rollback(const v1::RollbackRequest& request, const CallOptions& options,
+                             const std::function<void(const v1::ApplyEvent&)>& each) {
+  return impl_->Stream<v1::ApplyEvent>(&Stub::PrepareAsyncRollback, request, options, Kind::kOrdering, each);
+}
+Status AdminClient::Watch(const v1::WatchRequest& request, const CallOptions& options,
+                          const std::function<void(const v1::WatchEvent&)>& each) {
+  return impl_->Stream<v1::WatchEvent>(&Stub::PrepareAsyncWatch, request, options, Kind::kReading, each);
+}
+
+}  // namespace railwright::cli

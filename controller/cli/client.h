@@ -1,0 +1,66 @@
+// AdminClient: railctl's calls to the controller. No gRPC type is seen here.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "railwright/result.h"
+#include "railwright/v1/admin.pb.h"
+
+namespace railwright::cli {
+
+/// How long to wait, and what to do meanwhile.
+struct CallOptions {
+  std::chrono::milliseconds deadline{10'000};  ///< 0 = none
+  std::function<void()> tick = [] {};          ///< about ten times a second, on the caller's thread
+};
+
+/// One controller, dialled at the first call. All calls run on the caller's thread and return early, with
+/// Unknown "interrupted", once `interrupted` is set. Errors:
+///   Unavailable        the controller cannot be reached or does not answer in time (reading calls); the
+///   message
+///                      names the address and the next step
+///   PermissionDenied   the socket may not be opened, or the controller refuses
+///   DeadlineExceeded   an ordering call was not answered in time; it may still be carried out
+///   Unimplemented      the controller is older than this railctl and lacks the call
+///   the rest           as the controller said
+class AdminClient {
+ public:
+  /// `address` has passed CheckPlaintextAddress.
+  AdminClient(std::string address, const std::atomic<bool>& interrupted);
+  ~AdminClient();
+  AdminClient(const AdminClient&) = delete;
+  AdminClient& operator=(const AdminClient&) = delete;
+
+  Result<v1::VersionResponse> Version(const v1::VersionRequest&, const CallOptions&);
+  Result<v1::StatusResponse> Status(const v1::StatusRequest&, const CallOptions&);
+  Result<v1::ChangesResponse> Changes(const v1::ChangesRequest&, const CallOptions&);
+  Result<v1::GenerationsResponse> Generations(const v1::GenerationsRequest&, const CallOptions&);
+  Result<v1::DesiredResponse> Desired(const v1::DesiredRequest&, const CallOptions&);
+  Result<v1::WhyResponse> Why(const v1::WhyRequest&, const CallOptions&);
+  Result<v1::AuditResponse> Audit(const v1::AuditRequest&, const CallOptions&);
+  Result<v1::SetPauseResponse> SetPause(const v1::SetPauseRequest&, const CallOptions&);
+  Result<v1::ForgetNodeResponse> ForgetNode(const v1::ForgetNodeRequest&, const CallOptions&);
+
+  /// Streams: `each` sees every event; returns when the controller ended the stream.
+  railwright::Status Plan(const v1::PlanRequest&, const CallOptions&,
+                          const std::function<void(const v1::PlanEvent&)>& each);
+  railwright::Status Apply(const v1::ApplyRequest&, const CallOptions&,
+                           const std::function<void(const v1::ApplyEvent&)>& each);
+  railwright::Status Rollback(const v1::RollbackRequest&, const CallOptions&,
+                              const std::function<void(const v1::ApplyEvent&)>& each);
+  railwright::Status Watch(const v1::WatchRequest&, const CallOptions&,
+                           const std::function<void(const v1::WatchEvent&)>& each);
+
+  /// As the operator wrote it.
+  const std::string& address() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace railwright::cli

@@ -1,0 +1,100 @@
+#include <algorithm>
+
+#include "controller/cli/get_view.h"
+#include "controller/cli/verbs.h"
+
+namespace railwright::cli {
+namespace {
+
+constexpr std::uint32_t kChanges = 100, kGenerations = 20, kAudit = 100;
+
+ExitCode Show(Context& context, const Json& json, const std::string& table) {
+  if (context.table()) {
+    context.console.Print(table);
+  } else {
+    Emit(context, json);
+  }
+  return ExitCode::kDone;
+}
+
+ExitCode GetFleet(Context& context, const GetOptions& options) {
+  auto answer = AskStatus(context, options.names);
+  if (!answer.ok()) return FailNamed(context, answer.status());
+  const auto now = context.console.clock().WallNow();
+  const Terminal& terminal = context.console.out_terminal();
+  const FleetView fleet = Judge(*answer, now);
+  if (options.kind == "nodes") return Show(context, NodesJson(fleet), NodesTable(fleet, terminal, now));
+  if (options.kind == "settings")
+    return Show(context, SettingsJson(fleet, options.key), SettingsTable(fleet, options.key, terminal));
+  return Show(context, FindingsJson(fleet, options.key), FindingsTable(fleet, options.key, terminal));
+}
+
+ExitCode GetChanges(Context& context, const GetOptions& options) {
+  if (!options.names.empty())
+    if (auto known = AskStatus(context, options.names); !known.ok())
+      return FailNamed(context, known.status());
+  const auto now = context.console.clock().WallNow();
+  v1::ChangesRequest request;
+  for (const std::string& name : options.names) request.add_nodes(name);
+  request.set_key(options.key);
+  request.set_limit(options.limit == 0 ? kChanges : options.limit);
+  if (options.since.count() > 0)
+    request.set_since_unix_us(
+        std::chrono::duration_cast<std::chrono::microseconds>((now - options.since).time_since_epoch())
+            .count());
+  auto answer = context.controller.Changes(request, Waiting(context, "the controller"));
+  if (!answer.ok()) return Fail(context, answer.status());
+  return Show(context, ChangesJson(*answer), ChangesTable(*answer, context.console.out_terminal(), now));
+}
+
+ExitCode GetGenerations(Context& context, const GetOptions& options) {
+  v1::GenerationsRequest request;
+  request.set_limit(options.limit == 0 ? kGenerations : options.limit);
+  auto answer = context.controller.Generations(request, Waiting(context, "the controller"));
+  if (!answer.ok()) return Fail(context, answer.status());
+  return Show(context, GenerationsJson(*answer),
+              GenerationsTable(*answer, context.console.out_terminal(), context.console.clock().WallNow()));
+}
+
+ExitCode GetDesired(Context& context, const GetOptions& options) {
+  if (options.names.size() != 1)
+    return FailUsage(context, "get desired: one node is wanted\nsee: railctl get desired --help");
+  v1::DesiredRequest request;
+  request.set_node(options.names.front());
+  request.set_generation(options.generation);
+  auto answer = context.controller.Desired(request, Waiting(context, "the controller"));
+  if (!answer.ok()) {
+    // A name that slipped gets the nearest one; a node only older generations have is the controller's to
+    // judge.
+    if (answer.status().code() == Code::kNotFound && options.generation == 0)
+      if (auto known = AskStatus(context, options.names); !known.ok())
+        return FailNamed(context, known.status());
+    return Fail(context, answer.status());
+  }
+  return Show(context, DesiredJson(request.node(), *answer),
+              DesiredTable(request.node(), *answer, context.console.out_terminal()));
+}
+
+ExitCode GetAudit(Context& context, const GetOptions& options) {
+  v1::AuditRequest request;
+  request.set_limit(options.limit == 0 ? kAudit : options.limit);
+  auto answer = context.controller.Audit(request, Waiting(context, "the controller"));
+  if (!answer.ok()) return Fail(context, answer.status());
+  return Show(context, AuditJson(*answer),
+              AuditTable(*answer, context.console.out_terminal(), context.console.clock().WallNow()));
+}
+
+}  // namespace
+
+ExitCode Run(Context& context, const GetOptions& options) {
+  if (options.kind == "changes") return GetChanges(context, options);
+  if (options.kind == "generations") return GetGenerations(context, options);
+  if (options.kind == "desired") return GetDesired(context, options);
+  if (options.kind == "audit") return GetAudit(context, options);
+  if (options.kind == "links" || options.kind == "rollouts")
+    return FailUsage(context, "get " + options.kind +
+                                  " arrives with a later version of Railwright\nsee: railctl get --help");
+  return GetFleet(context, options);
+}
+
+}  // namespace railwright::cli

@@ -1,0 +1,62 @@
+// Context: what every verb is handed, and the few things that all of them do.
+#pragma once
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "controller/cli/client.h"
+#include "controller/cli/console.h"
+#include "controller/cli/exit_code.h"
+#include "controller/cli/options.h"
+#include "railwright/catalog.h"
+
+namespace railwright::cli {
+
+using Json = nlohmann::ordered_json;
+
+struct Context {
+  const Globals& globals;
+  Console& console;
+  AdminClient& controller;
+  const CatalogDeclarations& catalog;
+  const std::atomic<bool>& interrupted;
+  std::string author;  ///< "root@host", written into generations, pauses and the audit
+
+  bool table() const { return globals.format == Format::kTable; }
+  /// `globals.timeout`, or `otherwise` when none was given.
+  std::chrono::milliseconds TimeoutOr(std::chrono::milliseconds otherwise) const {
+    return globals.timeout.count() > 0 ? globals.timeout : otherwise;
+  }
+};
+
+/// Options of a call that shows "waiting for …" on stderr when it takes long. The line stands until data or a
+/// note is written.
+CallOptions Waiting(Context& context, const std::string& for_what,
+                    std::chrono::milliseconds deadline = std::chrono::seconds(10));
+
+/// Says why a call failed and gives its exit code; 130 when Ctrl-C was the reason.
+ExitCode Fail(Context& context, const Status& status);
+/// A wrong name or file: the message, exit 64.
+ExitCode FailUsage(Context& context, const std::string& message);
+
+/// As Fail, but NotFound and InvalidArgument are about a name that was typed: exit 64.
+ExitCode FailNamed(Context& context, const Status& status);
+
+/// The value as JSON or YAML to stdout. Not for tables.
+void Emit(Context& context, const Json& value);
+
+/// The status of the selected nodes. NotFound names a node that is not in the inventory and the nearest
+/// known.
+Result<v1::StatusResponse> AskStatus(Context& context, const std::vector<std::string>& nodes);
+
+/// Whether to go on: yes was given, or the question was answered with y. Otherwise the exit code of the verb:
+/// 64 without a terminal (the message names --yes), 130 after a no.
+struct Consent {
+  bool given = false;
+  ExitCode otherwise = ExitCode::kDone;
+};
+Consent AskConsent(Context& context, bool yes, const std::string& question);
+
+}  // namespace railwright::cli

@@ -1,0 +1,253 @@
+// The plan as people read it.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "controller/cli/fleet_view.h"
+#include "controller/cli/plan_view.h"
+
+namespace railwright::cli {
+namespace {
+
+constexpr std::size_t kOwnValues = 4;  // so many nodes, each with a value of its own, are still listed
+
+// One row of the plan: a group, or several groups that differ in nothing but a node's own value.
+struct Row {
+  const StepGroup* first = nullptr;
+  std::vector<std::string> nodes;
+  bool own_values = false;
+};
+
+class Writer {
+ public:
+  Writer(const PlanView& plan, const PlanTextOptions& options, const Terminal& terminal,
+         std::chrono::system_clock::time_point now)
+      : plan_(plan), options_(options), terminal_(terminal), now_(now) {}
+
+  std::string Write() {
+    Head();
+    Documents();
+    Changes();
+    NotDone();
+    Released();
+    Silent();
+    Why();
+    for (const std::string& warning : plan_.result.warnings())
+      out_ += Coloured("! ", Tone::kWarn, terminal_) + Printable(warning) + "\n";
+    if (plan_.result.warnings_size() > 0) out_ += "\n";
+    Verdict();
+    return out_;
+  }
+
+ private:
+  std::string Dot() const { return terminal_.utf8 ? " · " : ", "; }
+  std::string Arrow() const { return terminal_.utf8 ? " → " : " -> "; }
+  void Title(const std::string& text) { out_ += Coloured(text, Tone::kStrong, terminal_) + "\n"; }
+
+  void Head() {
+    const v1::PlanResult& result = plan_.result;
+    const int asked = result.nodes_size() + result.not_answered_size();
+    out_ += "Plan " + result.plan_id() + Dot() + "generation " +
+            (result.base_generation() == 0 ? "none" : std::to_string(result.base_generation())) + Arrow() +
+            std::to_string(result.next_generation()) + Dot() + std::to_string(result.nodes_size()) + " of " +
+            std::to_string(asked) + (asked == 1 ? " node" : " nodes") + " answered\n\n";
+  }
+
+  void Documents() {
+    const v1::PlanResult& result = plan_.result;
+    if (!plan_.changes_documents()) return;
+    Title("Documents");
+    for (const std::string& one : result.documents_added()) out_ += "  + " + Printable(one) + "\n";
+    for (const std::string& one : result.documents_changed()) out_ += "  ~ " + Printable(one) + "\n";
+    for (const std::string& one : result.documents_removed()) out_ += "  - " + Printable(one) + "\n";
+    out_ += "\n";
+  }
+
+  static const char* Sign(const Step& step) { return step.from.empty() ? "+" : step.to.empty() ? "-" : "~"; }
+
+  std::string Change(const Row& row) const {
+    const Step& step = row.first->step;
+    const std::string example =
+        row.own_values ? " (on " + row.first->nodes.front() + "; each node its own)" : "";
+    if (step.from.empty()) return step.to + example;
+    if (step.to.empty()) return step.from + Arrow() + "nothing" + example;
+    return step.from + Arrow() + step.to + example;
+  }
+
+  std::string Disturbs(const Step& step) const {
+    if (step.disruption == Disruption::kNone) return "None";
+    std::string text(Name(step.disruption));
+    for (std::size_t i = 0; i < step.blast.size(); ++i) text += (i == 0 ? " of " : ", ") + step.blast[i];
+    return text;
+  }
+
+  // Steps that differ between nodes in value and origin only (addresses by pattern) become one row.
+  std::vector<Row> Rows(const std::vector<StepGroup>& groups) const {
+    std::map<std::tuple<std::string, std::string, Disruption, std::string, Mode, std::string>,
+             std::vector<std::size_t>>
+        like;
+    const auto kind = [](const Step& step) {
+      return std::tuple{step.key,     step.target, step.disruption,
+                        step.refused, step.mode,   std::string(Sign(step))};
+    };
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      if (groups[i].nodes.size() == 1) like[kind(groups[i].step)].push_back(i);
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      Row row{&groups[i], groups[i].nodes, false};
+      if (groups[i].nodes.size() == 1 && !options_.why) {
+        const std::vector<std::size_t>& same = like[kind(groups[i].step)];
+        if (same.size() > kOwnValues) {
+          if (same.front() != i) continue;
+          row.own_values = true;
+          row.nodes.clear();
+          for (const std::size_t one : same) row.nodes.push_back(groups[one].nodes.front());
+          std::sort(row.nodes.begin(), row.nodes.end());
+        }
+      }
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+
+  void Changes() {
+    if (plan_.changes.empty()) return;
+    // Rows for the same nodes stand together, in the order of execution.
+    std::vector<std::pair<std::vector<std::string>, std::vector<Row>>> blocks;
+    for (Row& row : Rows(plan_.changes)) {
+      const auto at = std::find_if(blocks.begin(), blocks.end(),
+                                   [&](const auto& block) { return block.first == row.nodes; });
+      if (at == blocks.end()) {
+        std::vector<std::string> nodes = row.nodes;
+        blocks.push_back({std::move(nodes), {std::move(row)}});
+      } else {
+        at->second.push_back(std::move(row));
+      }
+    }
+    for (const auto& [nodes, rows] : blocks) {
+      Disruption worst = Disruption::kNone;
+      for (const Row& row : rows) worst = std::max(worst, row.first->step.disruption);
+      Title(NodesText(nodes) + Dot() + "disruption: " + std::string(Name(worst)));
+      if (options_.why) {
+        for (const Row& row : rows) Block(row);
+      } else {
+        Lines(rows);
+      }
+      out_ += "\n";
+    }
+  }
+
+  void Lines(const std::vector<Row>& rows) {
+    Table table({{.header = ""},
+                 {.header = "KEY"},
+                 {.header = "TARGET"},
+                 {.header = "CHANGE", .max_width = 56},
+                 {.header = "DISRUPTION"},
+                 {.header = "SET BY"}});
+    for (const Row& row : rows) {
+      const Step& step = row.first->step;
+      table.Add({std::string("  ") + Sign(step), step.key, step.target, Change(row), Disturbs(step),
+                 step.origin.place});
+    }
+    out_ += table.Render(terminal_);
+  }
+
+  void Block(const Row& row) {
+    const Step& step = row.first->step;
+    out_ += std::string("  ") + Sign(step) + " " + Coloured(Printable(step.key), Tone::kStrong, terminal_) +
+            (step.target.empty() ? "" : " " + Printable(step.target)) + "  " + Printable(Change(row)) + "\n";
+    out_ += "      disruption  " + Printable(Disturbs(step)) + "\n";
+    if (!step.why.empty()) out_ += "      why         " + Printable(step.why) + "\n";
+    out_ +=
+        "      set by      " + Printable(step.origin.document) + ", " + Printable(step.origin.place) + "\n";
+  }
+
+  void NotDone() {
+    if (plan_.refused.empty()) return;
+    Title("Would not be done");
+    Table table({{.header = "  REASON"},
+                 {.header = "KEY"},
+                 {.header = "TARGET"},
+                 {.header = "CHANGE", .max_width = 56},
+                 {.header = "NODES"},
+                 {.header = "SET BY"}});
+    std::set<std::pair<std::string, std::string>> sentences;
+    for (const Row& row : Rows(plan_.refused)) {
+      const Step& step = row.first->step;
+      table.Add(
+          {"  " + step.refused, step.key, step.target, Change(row), NodesText(row.nodes), step.origin.place});
+      if (!step.refused_message.empty()) sentences.insert({step.refused, step.refused_message});
+    }
+    out_ += table.Render(terminal_);
+    for (const auto& [reason, sentence] : sentences)
+      out_ += "  " + reason + ": " + Printable(sentence) + "\n";
+    out_ += "\n";
+  }
+
+  void Released() {
+    std::map<std::tuple<bool, std::string, std::string>, std::vector<std::string>> released;
+    for (const v1::ReleasedKey& one : plan_.result.released())
+      released[{one.restore(), one.key(), one.target()}].push_back(one.node());
+    if (released.empty()) return;
+    Title("No longer declared");
+    Table table({{.header = "  KEY"}, {.header = "TARGET"}, {.header = "WHAT HAPPENS"}, {.header = "NODES"}});
+    for (const auto& [what, nodes] : released)
+      table.Add({"  " + std::get<1>(what), std::get<2>(what),
+                 std::get<0>(what) ? "its original is put back"
+                                   : "stays as it is, no longer enforced (--restore puts the original back)",
+                 NodesText(nodes)});
+    out_ += table.Render(terminal_) + "\n";
+  }
+
+  void Silent() {
+    if (plan_.result.not_answered_size() == 0) return;
+    Title("Did not answer");
+    for (const v1::NotAnswered& one : plan_.result.not_answered()) {
+      out_ += "  ? " + one.node() + ": " + Printable(one.reason()) + ", last seen " +
+              SeenText(one.last_seen_unix_us(), now_) + "\n";
+    }
+    out_ += "\n";
+  }
+
+  // Each key once; the blocks of --why have it already.
+  void Why() {
+    if (options_.why || plan_.changes.empty()) return;
+    Table table({{.header = ""}, {.header = ""}});
+    std::set<std::string> said;
+    for (const StepGroup& group : plan_.changes) {
+      const Step& step = group.step;
+      if (!step.why.empty() && said.insert(step.why).second) table.Add({"  " + step.key, step.why});
+    }
+    if (table.empty()) return;
+    Title("Why");
+    Terminal uncut = terminal_;
+    uncut.width = 0;
+    out_ += table.Render(uncut, false) + "\n";
+  }
+
+  void Verdict() {
+    const ExitCode code = plan_.exit();
+    const char* glyph = code == ExitCode::kDone          ? (terminal_.utf8 ? "✓ " : "+ ")
+                        : code == ExitCode::kDifferences ? "~ "
+                                                         : "? ";
+    const Tone tone = code == ExitCode::kDone ? Tone::kGood : Tone::kWarn;
+    out_ += Coloured(glyph, tone, terminal_) + plan_.Sentence();
+    if (!options_.next.empty()) out_ += Dot() + "next: " + options_.next;
+    out_ += "\n";
+  }
+
+  const PlanView& plan_;
+  const PlanTextOptions& options_;
+  const Terminal& terminal_;
+  std::chrono::system_clock::time_point now_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string PlanText(const PlanView& plan, const PlanTextOptions& options, const Terminal& terminal,
+                     std::chrono::system_clock::time_point now) {
+  return Writer(plan, options, terminal, now).Write();
+}
+
+}  // namespace railwright::cli
