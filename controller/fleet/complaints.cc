@@ -72,4 +72,18 @@ std::string Named(const std::vector<std::string>& nodes) {
   return nodes.front() + " and " + std::to_string(nodes.size() - 1) + " more";
 }
 
+void RefuseDoubles(const std::vector<Document>& documents, Complaints& complaints) {
+  std::map<std::string, const Document*> seen;
+  for (const Document& document : documents) {
+    const auto [first, fresh] = seen.emplace(document.id(), &document);
+    if (fresh) continue;
+    const auto mark = [](const Document& d) {
+      return std::visit([](const auto& body) { return PlaceOf(body.mark()); }, d.body);
+    };
+    complaints.At(document, mark(document),
+                  document.kind + " " + Quoted(document.name) + " is declared twice (first at " +
+                      PlaceText(*first->second, mark(*first->second)) + "); rename one");
+  }
+}
+
 }  // namespace railwright::fleet

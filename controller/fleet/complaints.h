@@ -29,6 +29,9 @@ class Complaints {
   std::map<std::string, std::size_t> file_order_;
 };
 
+/// The same kind and name twice, with both places.
+void RefuseDoubles(const std::vector<Document>& documents, Complaints& complaints);
+
 Place PlaceOf(const v1::Mark& mark);
 /// "site.yaml:14:5".
 std::string PlaceText(const Document& document, Place place);

@@ -163,20 +163,6 @@ void Layering::Run(Resolved& resolved) {
   TellConflicts();
 }
 
-void RefuseDoubles(const std::vector<Document>& documents, Complaints& complaints) {
-  std::map<std::string, const Document*> seen;
-  for (const Document& document : documents) {
-    const auto [first, fresh] = seen.emplace(document.id(), &document);
-    if (fresh) continue;
-    const auto mark = [](const Document& d) {
-      return std::visit([](const auto& body) { return fleet::PlaceOf(body.mark()); }, d.body);
-    };
-    complaints.At(document, mark(document),
-                  document.kind + " " + fleet::Quoted(document.name) + " is declared twice (first at " +
-                      fleet::PlaceText(*first->second, mark(*first->second)) + "); rename one");
-  }
-}
-
 }  // namespace
 
 std::variant<Resolved, std::vector<Problem>> Resolve(const std::vector<Document>& documents,
@@ -184,7 +170,7 @@ std::variant<Resolved, std::vector<Problem>> Resolve(const std::vector<Document>
                                                      ResolveOptions options) {
   Resolved resolved;
   Complaints complaints;
-  RefuseDoubles(documents, complaints);
+  fleet::RefuseDoubles(documents, complaints);
   Inventory inventory = fleet::BuildInventory(documents, options, complaints, resolved.warnings);
   const std::vector<CompiledProfile> profiles =
       fleet::CompileProfiles(documents, catalog, inventory, complaints, resolved.warnings);

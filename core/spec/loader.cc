@@ -152,6 +152,8 @@ Loaded LoadDocuments(std::string_view file, std::string_view text, int first_lin
       if (slice.empty)
         problems.Add({slice.marker_line, 1}, "no document follows this \"---\"; remove the line or write one",
                      3);
+      else if (slice.directive_line != 0)
+        problems.Add({slice.directive_line, 1}, "directives (%YAML, %TAG) are not accepted; remove the line");
       else
         LoadOne(file, slice, problems, loaded.documents);
     }

@@ -94,6 +94,7 @@ void MessageWalk::SetMark(const YamlNode& node, Message& message) {
 }
 
 void MessageWalk::WrongType(const YamlNode& value, std::string_view name, std::string_view expected) {
+  if (value.refused) return;
   std::string message =
       std::string(name) + ": expected " + std::string(expected) + ", found " + Describe(value);
   if (value.kind == Kind::kScalar && !value.nothing && expected == "a list of texts")
@@ -117,7 +118,7 @@ void MessageWalk::Fill(const YamlNode& map, Message& message, std::string_view i
   std::vector<const FieldDescriptor*> given;
   for (std::size_t i = 0; i + 1 < map.items.size(); i += 2) {
     const YamlNode& key = map.items[i];
-    if (key.text.empty() || (!ignored.empty() && key.text == ignored)) continue;
+    if (key.text.empty() || key.refused || (!ignored.empty() && key.text == ignored)) continue;
     const FieldDescriptor* field = type.FindFieldByName(key.text);
     if (field == nullptr || IsMark(*field)) {
       Unknown(key, type);
@@ -253,6 +254,7 @@ bool MessageWalk::PutScalar(const YamlNode& value, std::string_view name, Messag
   const std::string expected = field.cpp_type() == FieldDescriptor::CPPTYPE_STRING ? "a text"
                                : field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL ? "true or false"
                                                                                    : "a number";
+  if (value.refused) return false;
   if (value.nothing && field.options().GetExtension(v1::rules).required())
     return ObeysRules(value, name, field);
   if (value.kind != Kind::kScalar || value.nothing) {

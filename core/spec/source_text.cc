@@ -104,7 +104,7 @@ BadBytes FindBadBytes(std::string_view text, int first_line) {
 
 std::vector<Slice> SplitDocuments(std::string_view text, int first_line) {
   std::vector<Slice> slices;
-  Slice open{{}, first_line, 0, true};
+  Slice open{{}, first_line, 0, true, 0};
   std::size_t begin = 0, end = 0;  // of the open slice; end: after its last line that is not blank
   int line = first_line;
   const auto close = [&](std::size_t next_begin, int next_line, int marker_line) {
@@ -112,7 +112,7 @@ std::vector<Slice> SplitDocuments(std::string_view text, int first_line) {
     // Text without a "---" before it and without content is no document: a file's head, or what follows
     // "...".
     if (!open.empty || open.marker_line != 0) slices.push_back(open);
-    open = Slice{{}, next_line, marker_line, true};
+    open = Slice{{}, next_line, marker_line, true, 0};
     begin = end = next_begin;
   };
   for (std::size_t at = 0; at < text.size(); ++line) {
@@ -130,6 +130,8 @@ std::vector<Slice> SplitDocuments(std::string_view text, int first_line) {
     } else if (IsMarker(row, "...")) {
       close(next, line + 1, 0);
     } else {
+      // A directive stands before the "---" of its document; elsewhere "%" begins no value either.
+      if (open.empty && row.starts_with('%') && open.directive_line == 0) open.directive_line = line;
       if (!CommentOrBlank(row)) open.empty = false;
       if (!Blank(row)) end = next;
     }

@@ -44,10 +44,11 @@ int Utf8At(std::string_view text, std::size_t at, char32_t& code);
 
 /// One document of a file: from after its "---" line (or with it, when that line holds content).
 struct Slice {
-  std::string_view text;  ///< without blank lines at its end
-  int line = 1;           ///< of the file, at which `text` begins
-  int marker_line = 0;    ///< line of the "---" before it; 0 = none
-  bool empty = true;      ///< nothing but comments
+  std::string_view text;   ///< without blank lines at its end
+  int line = 1;            ///< of the file, at which `text` begins
+  int marker_line = 0;     ///< line of the "---" before it; 0 = none
+  bool empty = true;       ///< nothing but comments
+  int directive_line = 0;  ///< of its first "%…" line; 0 = none
 };
 /// YAML 1.2.2 §9.1: a "---" or "..." at the start of a line always ends the document before it.
 std::vector<Slice> SplitDocuments(std::string_view text, int first_line);

@@ -30,25 +30,45 @@ int CharactersOf(std::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-// libfyaml's sentence → ours, which says what to do. The first match counts.
+// libfyaml's sentence → ours, which says what to do. The first match counts; what matches none is passed on.
 struct Wording {
   std::string_view theirs, ours;
 };
+constexpr std::string_view kTab = "a tab in the indentation; indent with blanks";
+constexpr std::string_view kIndent =
+    "this fits neither what is above it nor a level further out; check the indentation";
+constexpr std::string_view kNoColon =
+    "no \": \" after this key, or the lines below it are not indented alike";
+constexpr std::string_view kOneLine =
+    "a second key or list on this line; begin a new line, or put quotes around a value that contains \": \"";
 constexpr std::array kWordings{
-    Wording{"tab character may not", "a tab in the indentation; indent with blanks"},
-    Wording{"tabs used in indentation", "a tab in the indentation; indent with blanks"},
-    Wording{"nested block mapping on the same line",
-            "a second \": \" on this line; put quotes around a value that contains \": \""},
-    Wording{"invalid multiline plain key",
-            "no \": \" after this key, or the lines below it are not indented alike"},
+    Wording{"tab character", kTab},
+    Wording{"tabs", kTab},
+    Wording{"use tab", kTab},
+    Wording{"invalid tab", kTab},
+    Wording{"mismatched flow", "this bracket closes none that is open"},
+    Wording{"extra closing", "a closing bracket that was never opened"},
+    Wording{"invalid indentation in mapping", kIndent},
+    Wording{"indent for", kIndent},
+    Wording{"wrong indendation", kIndent},
+    Wording{"did not find expected key", kIndent},
+    Wording{"did not find expected '-'", kIndent},
+    Wording{"at the end of block sequence", kIndent},
+    Wording{"block sequence entries not allowed", kIndent},
+    Wording{"illegal block entry", kIndent},
+    Wording{"invalid value after mapping", kNoColon},
+    Wording{"multiline", kNoColon},
+    Wording{"could not find expected ':'", kNoColon},
+    Wording{"on the same line", kOneLine},
+    Wording{"on same line", kOneLine},
     Wording{"plain scalar cannot start", "a value cannot start with this character; put quotes around it"},
     Wording{"double-quoted scalar without closing quote", "a text in \" is never closed"},
     Wording{"single-quoted scalar without closing quote", "a text in ' is never closed"},
-    Wording{"did not find expected key",
-            "neither a key of the map above nor part of its value; check the indentation"},
-    Wording{"did not find expected '-' indicator",
-            "neither an item \"- \" of the list above nor part of one; check the indentation"},
-    Wording{"extra closing brac", "a closing bracket that was never opened"},
+    Wording{"trailing content after",
+            "something follows the closing quote; put quotes around the whole value"},
+    Wording{"invalid escape",
+            "an escape that YAML does not know; write \\\\ for a backslash, or put the text in ' instead"},
+    Wording{"invalid comment", "a comment needs a blank before its \"#\""},
 };
 
 class TreeBuilder {
@@ -102,17 +122,13 @@ class TreeBuilder {
 
 bool TreeBuilder::Take(fy_event* event) {
   switch (event->type) {
-    case FYET_DOCUMENT_START: {
+    case FYET_DOCUMENT_START:
       if (root_)
         return Fail(PlaceOf(fy_event_start_mark(event)), "a second document without \"---\" before it");
-      fy_document_state* state = event->document_start.document_state;
-      if (fy_document_state_version_explicit(state) || fy_document_state_tags_explicit(state))
-        return Fail({first_line_, 1}, "directives (%YAML, %TAG) are not accepted; remove the line");
       return true;
-    }
     case FYET_ALIAS:
       Refuse(event->alias.anchor, "an alias (*name) is not accepted; write the value out", true);
-      return Put({.kind = Kind::kScalar, .place = PlaceOf(fy_event_start_mark(event))});
+      return Put({.refused = true, .place = PlaceOf(fy_event_start_mark(event))});
     case FYET_SCALAR: return Scalar(event);
     case FYET_SEQUENCE_START:
     case FYET_MAPPING_START: {
@@ -145,6 +161,8 @@ bool TreeBuilder::Scalar(fy_event* event) {
   std::size_t length = 0;
   const char* text = token == nullptr ? nullptr : fy_token_get_text(token, &length);
   if (text != nullptr) node.text.assign(text, length);
+  if ((style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED) && node.place.column > 1)
+    --node.place.column;
   node.nothing = style == FYSS_PLAIN && node.text.empty();
   if (node.nothing && token != nullptr) node.place = last_;
   if (style != FYSS_LITERAL && style != FYSS_FOLDED) {
@@ -155,7 +173,7 @@ bool TreeBuilder::Scalar(fy_event* event) {
     // Escapes can make bytes that the file itself may not hold.
     if (BadBytes bad = FindBadBytes(node.text, 1); !bad.message.empty()) {
       problems_.Add(node.place, "an escape in this text makes " + bad.message, node.width);
-      node.text.clear();
+      node.refused = true;
     }
   }
   if (!node.nothing) last_ = node.place;
@@ -182,8 +200,8 @@ bool TreeBuilder::Put(YamlNode node) {
   const bool is_key = parent.kind == Kind::kMap && parent.items.size() % 2 == 0;
   if (is_key && node.kind != Kind::kScalar) {
     problems_.Add(node.place, "a key must be a text, found " + Describe(node));
-    node = {.place = node.place};
-  } else if (is_key && node.text.empty()) {
+    node = {.refused = true, .place = node.place};
+  } else if (is_key && node.text.empty() && !node.refused) {
     problems_.Add(node.place, "a key must not be empty");
   }
   parent.items.push_back(std::move(node));
@@ -227,21 +245,29 @@ void TreeBuilder::TakeErrors(fy_diag* diag) {
     any = true;
     const std::string_view theirs = error->msg == nullptr ? "not readable" : error->msg;
     Place place{std::max(error->line, 1) - 1 + first_line_, std::max(error->column, 1)};
-    if (place.line > end_.line) place = end_;
+    const bool at_end = place.line > end_.line;
+    if (at_end) place = end_;
     std::string ours = "YAML: " + std::string(theirs);
-    if (theirs.find("without a closing") != std::string_view::npos) {
-      // Where it was opened tells more than where the file ends.
-      const auto open = std::find_if(open_.rbegin(), open_.rend(), [](const YamlNode& n) { return n.flow; });
-      if (open != open_.rend()) {
-        place = open->place;
-        ours = open->kind == Kind::kList ? "this \"[\" is never closed" : "this \"{\" is never closed";
-      }
-    }
     for (const auto& [needle, words] : kWordings)
       if (theirs.find(needle) != std::string_view::npos) {
         ours = words;
         break;
       }
+    const bool no_comma = theirs.find("missing comma") != std::string_view::npos;
+    const auto open = std::find_if(open_.rbegin(), open_.rend(), [](const YamlNode& n) { return n.flow; });
+    if (open != open_.rend()) {
+      const std::string bracket = open->kind == Kind::kList ? "\"[\"" : "\"{\"";
+      if (theirs.find("without a closing") != std::string_view::npos || (no_comma && at_end)) {
+        // Where it was opened tells more than where the file ends.
+        place = open->place;
+        ours = "this " + bracket + " is never closed";
+      } else if (no_comma) {
+        ours = "no comma before this, or the " + bracket + " at " + std::to_string(open->place.line) + ":" +
+               std::to_string(open->place.column) + " is never closed";
+      }
+    }
+    // The mark of a quoted text is after its quote.
+    if (theirs.find("without closing quote") != std::string_view::npos && place.column > 1) --place.column;
     problems_.Add(place, std::move(ours));
   }
   if (!any) problems_.Add(last_, "YAML: not readable from here on");

@@ -16,6 +16,7 @@ struct YamlNode {
   Kind kind = Kind::kScalar;
   bool nothing = false;           ///< a scalar that was not written: "key:" and no more
   bool flow = false;              ///< [ ] or { }
+  bool refused = false;           ///< a problem was told about it: nothing more is to be said
   Place place;                    ///< of its first character
   int width = 1;                  ///< characters to underline
   std::string text{};             ///< of a scalar
