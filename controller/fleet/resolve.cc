@@ -101,7 +101,8 @@ void Layering::Speak(const CompiledProfile& profile, const InventoryNode& node) 
 ResolvedNode Layering::Settle(const Family& family) {
   voices_.clear();
   for (const CompiledProfile* profile : family.profiles) Speak(*profile, *family.example);
-  ResolvedNode out;
+  std::vector<SettingSpec> settings;
+  std::map<KeyTarget, std::vector<Layer>> all_layers;
   for (const auto& [at, voices] : voices_) {
     std::vector<Layer> layers;
     for (const Voice& voice : voices) {
@@ -116,9 +117,12 @@ ResolvedNode Layering::Settle(const Family& family) {
         Note(at.key, at.target, winner, voice, family);
     }
     const Layer& top = layers.front();
-    out.settings.push_back({at.key, at.target, top.value, top.mode, top.origin});
-    out.layers.emplace_hint(out.layers.end(), at, std::move(layers));
+    settings.push_back({at.key, at.target, top.value, top.mode, top.origin});
+    all_layers.emplace_hint(all_layers.end(), at, std::move(layers));
   }
+  ResolvedNode out;
+  out.settings = std::move(settings);
+  out.layers = std::move(all_layers);
   return out;
 }
 

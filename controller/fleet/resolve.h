@@ -31,15 +31,51 @@ struct Layer {
   Origin origin;
 };
 
+/// A list or map that many nodes hold in common, read as if it were their own. Nodes that the same profiles
+/// select and that have the same ports share one, which `id` tells.
+template <class T>
+class Shared {
+ public:
+  Shared() : value_(Nothing()) {}
+  Shared(T value) : value_(std::make_shared<const T>(std::move(value))) {}  // NOLINT: implicit on purpose
+
+  const T& operator*() const { return *value_; }
+  const T* operator->() const { return value_.get(); }
+  operator const T&() const { return *value_; }  // NOLINT
+  auto begin() const { return value_->begin(); }
+  auto end() const { return value_->end(); }
+  std::size_t size() const { return value_->size(); }
+  bool empty() const { return value_->empty(); }
+  template <class K>
+  auto find(const K& key) const {
+    return value_->find(key);
+  }
+  template <class K>
+  decltype(auto) at(const K& key) const {
+    return value_->at(key);
+  }
+  decltype(auto) operator[](std::size_t index) const { return (*value_)[index]; }
+  /// Equal for nodes that hold the same object (so also the same content); different ids may hold equals.
+  const void* id() const { return value_.get(); }
+  friend bool operator==(const Shared& a, const Shared& b) { return a.value_ == b.value_ || *a == *b; }
+
+ private:
+  static const std::shared_ptr<const T>& Nothing() {
+    static const auto nothing = std::make_shared<const T>();
+    return nothing;
+  }
+  std::shared_ptr<const T> value_;
+};
+
 struct ResolvedNode {
   InventoryNode node;
-  std::vector<SettingSpec> settings;  ///< sorted by (key, target)
-  std::map<KeyTarget, std::vector<Layer>> layers;
+  Shared<std::vector<SettingSpec>> settings;  ///< sorted by (key, target)
+  Shared<std::map<KeyTarget, std::vector<Layer>>> layers;
 };
 
 struct Resolved {
   std::map<std::string, ResolvedNode> nodes;  ///< by name
-  std::vector<std::string> subnets;  ///< per cluster name would be sent per node; see cluster_subnets
+  std::vector<std::string> subnets;           ///< unused; see cluster_subnets
   std::map<std::string, std::vector<std::string>> cluster_subnets;
   std::vector<std::string> warnings;  ///< "Profile/x selects no node"
 };
