@@ -37,6 +37,7 @@ Outcome Writer::PutBack(const Wish& wish, Sight& sight, const Observation& befor
 Outcome Writer::Write(const Wish& wish, Sight& sight, const std::string& to, const Observation* exact) {
   const std::string& key = wish.spec.key;
   const std::string& target = wish.spec.target;
+  if (!wish.unbound.empty()) return Failed(Status(Code::kNotFound, wish.unbound));
   if (paused_now_ && paused_now_(key)) {
     Outcome outcome;
     outcome.kind = Outcome::Kind::kPaused;

@@ -17,6 +17,7 @@ constexpr std::chrono::seconds kLookAgain{1};
 std::string SubjectOf(const Entry& entry) { return Subject(entry.wish.spec.key, entry.wish.spec.target); }
 
 std::string Reads(const Entry& entry) {
+  if (!entry.sight.looked) return "cannot be seen now";
   if (!entry.sight.error.ok()) return "cannot be read now (" + entry.sight.error.message() + ")";
   if (entry.sight.observation.value.empty()) return "is not set now";
   return "is " + OneLine(entry.sight.observation.value) + " now";
@@ -114,12 +115,14 @@ void Reconciler::Impl::Correct(Entry& entry) {
 }
 
 void Reconciler::Impl::Verify(Entry& entry) {
-  Hold hold = *std::exchange(entry.hold, std::nullopt);
+  const Hold hold = *std::exchange(entry.hold, std::nullopt);
   writer_.End(entry.wish.spec.key, entry.wish.spec.target);
-  if (entry.sight.satisfied) return RefreshFinding(entry);
+  Look(machine_, entry.wish, entry.sight);
+  if (entry.sight.satisfied) return Done(entry, hold.before);
   Outcome outcome;
   outcome.touched = true;
-  outcome.error = entry.sight.error.ok()
+  outcome.error = !entry.wish.unbound.empty() ? Status(Code::kNotFound, entry.wish.unbound)
+                  : entry.sight.error.ok()
                       ? Status(Code::kFailedPrecondition, "written and accepted, but it " + Reads(entry))
                       : entry.sight.error.Within("written, but it cannot be read back");
   Fail(entry, hold.before, outcome);

@@ -64,9 +64,12 @@ struct Entry {
   bool gone = false;  ///< a restore that is done
   std::optional<Deviation> deviation;
   std::optional<Hold> hold;
-  int tries = 0;  ///< failed writes since it was last as declared
+  int tries = 0;                               ///< failed writes since it was last as declared
+  int failed_reads = 0;                        ///< in a row
+  std::optional<Clock::Steady> read_again_at;  ///< before the next scan, since the last read failed
   bool paused_now = false;
-  Returns returns;
+  Returns returns;  ///< of what we would set again
+  Returns drifts;   ///< of anything
   std::string last_by;
   bool contended = false;
   std::string contended_message;

@@ -74,6 +74,15 @@ void Reconciler::Impl::Observe(Entry& entry) {
   entry.tick = tick_;
   entry.epoch = epoch_;
   if (Look(machine_, entry.wish, entry.sight) || entry.reassess) Assess(entry, mark);
+
+  // A read that failed for a moment shall not leave the verdict Unknown for a whole scan interval.
+  const Cure cure = CureOf(entry.sight.error.code());
+  if (entry.sight.error.ok() || cure == Cure::kUndoAndWait) {
+    entry.failed_reads = 0;
+    entry.read_again_at.reset();
+  } else {
+    entry.read_again_at = entry.looked_at + BackoffAfter(++entry.failed_reads, jitter_);
+  }
 }
 
 void Reconciler::Impl::Assess(Entry& entry, const Mark& mark) {
@@ -116,8 +125,11 @@ void Reconciler::Impl::Assess(Entry& entry, const Mark& mark) {
     if (std::exchange(entry.held, false)) {
       if (!mark.own) {
         ++(entry.deviation->by_event ? counters_.drift_by_event : counters_.drift_by_scan);
-        Record(entry, ChangeKind::kDrift, Observation::Value(entry.wish.desired),
-               ValueToApply(entry.sight.observation), false, {});
+        // A value that flaps without being enforced would flood the history.
+        constexpr int kDriftsKept = 20;
+        if (entry.drifts.Count(clock_.Now(), options_.contention_window) <= kDriftsKept)
+          Record(entry, ChangeKind::kDrift, Observation::Value(entry.wish.desired),
+                 ValueToApply(entry.sight.observation), false, {});
       }
       NoteReturn(entry, mark.own);
       RefreshFinding(entry);
@@ -159,6 +171,8 @@ void Reconciler::Impl::RefreshFinding(Entry& entry) {
 }
 
 void Reconciler::Impl::ReleaseHolds(Clock::Steady now) {
+  for (Entry& entry : entries_)
+    if (entry.read_again_at && *entry.read_again_at <= now) entry.mark.set = look_now_ = true;
   bool released = true;
   while (released) {  // a cause first, then those that wait for it
     released = false;

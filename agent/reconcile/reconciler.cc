@@ -206,6 +206,7 @@ Clock::Steady Reconciler::Impl::NextDue() const {
   bool event = rebind_;
   for (const Entry& entry : entries_) {
     event = event || entry.mark.set;
+    if (entry.read_again_at) due = std::min(due, *entry.read_again_at);
     if (entry.hold && entry.hold->until == Hold::Until::kTime) due = std::min(due, entry.hold->retry_at);
   }
   for (const CheckEntry& check : checks_) event = event || check.marked;

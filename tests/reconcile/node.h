@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include "tests/support/sim_clock.h"
 
 namespace railwright {
+
+inline void PrintTo(Verdict verdict, std::ostream* out) { *out << Name(verdict); }
 
 class Node {
  public:
