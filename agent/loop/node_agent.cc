@@ -1,0 +1,402 @@
+#include "agent/loop/node_agent.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/loop/files.h"
+#include "core/text/times.h"
+#include "core/wire/wire.h"
+
+namespace railwright {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr seconds kProbe{5};  // how often a state directory that takes no writes is tried again
+constexpr std::size_t kProbeBytes = 256 << 10;
+constexpr seconds kStatusAge{60};    // status.json is never older, so that its age tells a loop that hangs
+constexpr std::size_t kRecent = 20;  // changes that status.json shows
+constexpr std::size_t kMostCommands = 64;  // that may wait; a controller asks for one or two
+
+std::string Of(Generation generation) { return "generation " + std::to_string(generation.value); }
+
+ReconcilerOptions WithPause(ReconcilerOptions options, std::function<bool(std::string_view)> paused_now) {
+  options.paused_now = std::move(paused_now);
+  return options;
+}
+
+}  // namespace
+
+NodeAgent::NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Parts parts)
+    : options_(std::move(options)),
+      parts_(std::move(parts)),
+      reconciler_(parts_.machine, parts_.catalog, parts_.checks, parts_.journal, parts_.clock,
+                  WithPause(std::move(reconciler), [this](std::string_view key) { return PausedNow(key); }),
+                  parts_.our_pids),
+      changes_(parts_.state_dir.changes()),
+      local_pauses_(parts_.state_dir.local_pauses()),
+      started_at_(parts_.clock.WallNow()) {
+  PublishHello();
+}
+
+NodeAgent::~NodeAgent() = default;
+
+Status NodeAgent::Start() {
+  RW_RETURN_IF_ERROR(changes_.Open());
+  if (changes_.damaged() > 0)
+    parts_.log(LogLevel::kWarning, parts_.state_dir.changes() + ": " + std::to_string(changes_.damaged()) +
+                                       " damaged lines were left out of the history");
+  if (const auto text = ReadWhole(parts_.state_dir.pauses()); text.ok()) {
+    auto pauses = ParsePauses(*text);
+    if (!pauses.ok()) return pauses.status().Within(parts_.state_dir.pauses());
+    controller_pauses_ = std::move(*pauses);
+  } else if (text.status().code() != Code::kNotFound) {
+    return text.status();
+  }
+  local_pauses_.Look();
+  ApplyPauses();
+  RW_RETURN_IF_ERROR(reconciler_.Start());
+
+  const auto bytes = ReadWhole(parts_.state_dir.desired());
+  if (!bytes.ok()) {
+    if (bytes.status().code() == Code::kNotFound) return Ok();
+    return bytes.status();
+  }
+  v1::DesiredState message;
+  const auto state = message.ParseFromString(*bytes)
+                         ? FromWire(message)
+                         : Result<DesiredState>(Status(Code::kDataLoss, "not a desired state"));
+  Status status = state.ok() ? reconciler_.Accept(*state) : state.status();
+  if (!status.ok()) {
+    // Without a state hash in the Hello, the controller sends it again. Nothing is enforced until then.
+    parts_.log(LogLevel::kError, parts_.state_dir.desired() + " is not taken up: " + status.message() +
+                                     "; waiting for the controller to send it again");
+    return Ok();
+  }
+  state_ = *state;
+  PublishHello();
+  parts_.log(LogLevel::kInfo, Of(state_.generation) + " is in force again, as last accepted");
+  return Ok();
+}
+
+Status NodeAgent::Stop() {
+  const Status status = reconciler_.Stop();
+  if (Status kept = changes_.Append(reconciler_.TakeChanges()); !kept.ok())
+    parts_.log(LogLevel::kError, kept.message());
+  SendReport();
+  if (Status written = WriteStatus(); !written.ok()) parts_.log(LogLevel::kError, written.message());
+  return status;
+}
+
+void NodeAgent::Handle(FromController message) {
+  if (auto* welcome = std::get_if<v1::Welcome>(&message.body)) return OnWelcome(*welcome, message.connection);
+  if (message.connection != connection_) return;  // of a connection that has ended
+  if (auto* desired = std::get_if<v1::DesiredState>(&message.body)) return OnDesired(*desired);
+  if (auto* command = std::get_if<v1::Command>(&message.body))
+    return OnCommand(std::move(*command), message.connection);
+  if (auto* pauses = std::get_if<v1::PauseList>(&message.body)) return OnPauses(*pauses);
+  if (auto* ack = std::get_if<v1::ReportAck>(&message.body)) return OnReportAck(*ack);
+}
+
+void NodeAgent::OnWelcome(const v1::Welcome& welcome, std::uint64_t connection) {
+  connection_ = connection;
+  commands_.clear();
+  reporter_.Connected();
+  if (Status status = changes_.Adopt(welcome.stored_change()); !status.ok()) SetTrouble(std::move(status));
+  if (welcome.send_catalog()) Say(DescribeCatalog(parts_.catalog, parts_.checks));
+  parts_.log(LogLevel::kInfo,
+             "connected to " + options_.controller + " (controller " + welcome.version() + ")");
+  for (const std::string& feature : welcome.missing())
+    parts_.log(LogLevel::kWarning, "agent and controller differ: " + feature);
+  status_stale_ = true;
+}
+
+void NodeAgent::OnDesired(const v1::DesiredState& message) {
+  const auto refuse = [&](const Status& status) {
+    v1::Nack nack;
+    nack.set_generation(message.generation());
+    nack.set_hash(message.hash());
+    nack.set_message(status.message());
+    Say(nack);
+    refused_ = message;
+    refused_message_ = status.message();
+    status_stale_ = true;
+    parts_.log(LogLevel::kError,
+               "refused " + Of(Generation{message.generation()}) + ": " + status.message() + "; " +
+                   (state_.generation.value == 0 ? "nothing" : Of(state_.generation)) + " stays in force");
+  };
+  const auto state = FromWire(message);
+  if (!state.ok()) return refuse(state.status());
+  if (Status status = Take(message, *state); !status.ok()) return refuse(status);
+  v1::Ack ack;
+  ack.set_generation(state_.generation.value);
+  ack.set_hash(state_.hash);
+  Say(ack);
+  refused_.reset();
+  refused_message_.clear();
+  status_stale_ = true;
+  parts_.log(LogLevel::kInfo, "accepted " + Of(state_.generation) + ": " +
+                                  std::to_string(state_.settings.size()) + " settings, " +
+                                  std::to_string(state_.ports.size()) + " ports");
+}
+
+Status NodeAgent::Take(const v1::DesiredState& message, const DesiredState& state) {
+  if (state.node != options_.node)
+    return Status(Code::kInvalidArgument, "it is for node " + state.node + ", this is " + options_.node);
+  if (state.generation < state_.generation)
+    return Status(
+        Code::kFailedPrecondition,
+        Of(state.generation) + " is older than " + Of(state_.generation) +
+            ", which is in force here; generations never go back: `railctl rollback` makes a new one");
+  RW_RETURN_IF_ERROR(reconciler_.Accept(state));
+  if (Status status = WriteWhole(parts_.state_dir.desired(), message.SerializeAsString(), Sync::kDurable);
+      !status.ok()) {
+    // Not durable, so not accepted: after a restart the earlier one would be in force, unknown to the
+    // controller.
+    if (state_.generation.value != 0) {
+      if (Status back = reconciler_.Accept(state_); !back.ok()) parts_.log(LogLevel::kError, back.message());
+    }
+    SetTrouble(status);
+    return status.Within("it cannot be kept");
+  }
+  state_ = state;
+  PublishHello();
+  return Ok();
+}
+
+void NodeAgent::OnPauses(const v1::PauseList& list) {
+  std::vector<Pause> pauses;
+  for (const v1::Pause& pause : list.pauses())
+    if (pause.node().empty() || pause.node() == options_.node) pauses.push_back(FromWire(pause));
+  if (pauses == controller_pauses_) return;
+  controller_pauses_ = std::move(pauses);
+  ApplyPauses();  // effective at once, whether or not it can be kept
+  if (Status status = WriteWhole(parts_.state_dir.pauses(), FormatPauses(controller_pauses_), Sync::kDurable);
+      !status.ok())
+    SetTrouble(std::move(status));
+  parts_.log(LogLevel::kInfo,
+             controller_pauses_.empty()
+                 ? "the controller has ended all pauses"
+                 : "the controller pauses enforcement (" + std::to_string(controller_pauses_.size()) + ")");
+}
+
+void NodeAgent::OnReportAck(const v1::ReportAck& ack) {
+  changes_.Acknowledge(ack.stored_change());
+  if (reporter_.Acknowledge(ack)) PublishHello();
+  status_stale_ = true;
+}
+
+void NodeAgent::OnCommand(v1::Command command, std::uint64_t connection) {
+  Asked asked{std::move(command), connection, {}, reconciler_.counters().scans};
+  const auto patience = std::clamp<std::int64_t>(asked.command.deadline_ms(), 0, 3'600'000);
+  asked.deadline = parts_.clock.Now() + milliseconds(patience == 0 ? 10'000 : patience);
+  if (commands_.size() >= kMostCommands) {
+    v1::CommandResult result;
+    result.set_error("this agent is busy with " + std::to_string(commands_.size()) + " commands");
+    return Answer(asked, std::move(result));
+  }
+  if (asked.command.has_refresh()) {
+    reconciler_.Refresh();
+    reporter_.NeedFull();
+  }
+  commands_.push_back(std::move(asked));
+}
+
+void NodeAgent::Answer(const Asked& asked, v1::CommandResult result) {
+  result.set_id(asked.command.id());
+  Send({std::move(result), asked.connection});
+}
+
+void NodeAgent::RunCommands() {
+  std::deque<Asked> waiting;
+  std::swap(waiting, commands_);
+  for (Asked& asked : waiting) {
+    v1::CommandResult result;
+    const auto now = parts_.clock.Now();
+    if (now > asked.deadline) {
+      result.set_error("the time given for it had passed before the agent came to it");
+      Answer(asked, std::move(result));
+    } else if (asked.command.has_plan()) {
+      const auto state = FromWire(asked.command.plan());
+      const auto plan = !state.ok() ? Result<Plan>(state.status())
+                        : state->node != options_.node
+                            ? Result<Plan>(Status(Code::kInvalidArgument, "it is for node " + state->node +
+                                                                              ", this is " + options_.node))
+                            : reconciler_.DryRun(*state);
+      if (plan.ok())
+        *result.mutable_plan() = ToWire(*plan);
+      else
+        result.set_error(plan.status().message());
+      Answer(asked, std::move(result));
+    } else if (asked.command.has_refresh()) {
+      if (reconciler_.counters().scans > asked.scans_before)
+        Answer(asked, std::move(result));
+      else
+        commands_.push_back(std::move(asked));
+    } else {
+      result.set_error("this agent (" + options_.version + ") does not know the command; update it");
+      Answer(asked, std::move(result));
+    }
+  }
+}
+
+void NodeAgent::Notice(const std::vector<Hint>& hints) { reconciler_.Notice(hints); }
+
+void NodeAgent::Refresh() { reconciler_.Refresh(); }
+
+void NodeAgent::LookAtPauses() {
+  if (!local_pauses_.Look()) return;
+  ApplyPauses();
+  parts_.log(LogLevel::kInfo, local_pauses_.pauses().empty() ? "the pause on this node has ended"
+                                                             : "enforcement is paused on this node: " +
+                                                                   local_pauses_.pauses().front().reason);
+}
+
+void NodeAgent::ApplyPauses() {
+  std::vector<Pause> all = controller_pauses_;
+  for (Pause pause : local_pauses_.pauses()) {
+    pause.node = options_.node;
+    all.push_back(std::move(pause));
+  }
+  if (!trouble_.ok())
+    all.push_back({options_.node, "", "railwright-agent",
+                   trouble_.message() +
+                       "; nothing is written to this machine until the state directory takes "
+                       "writes again"});
+  reconciler_.SetPauses(std::move(all));
+  status_stale_ = true;
+}
+
+// Between two writes of one Tick: a pause on this node is seen here at once, by one stat().
+bool NodeAgent::PausedNow(std::string_view key) {
+  if (local_pauses_.Look()) ApplyPauses();
+  return !trouble_.ok() || Stops(local_pauses_.pauses(), key);
+}
+
+void NodeAgent::SetTrouble(Status trouble) {
+  if (trouble.ok() == trouble_.ok() && trouble.message() == trouble_.message()) return;
+  trouble_ = std::move(trouble);
+  next_probe_ = parts_.clock.Now() + kProbe;
+  if (trouble_.ok())
+    parts_.log(LogLevel::kInfo, "the state directory takes writes again");
+  else
+    parts_.log(LogLevel::kError,
+               trouble_.message() + "; nothing is written to this machine until that is over");
+  ApplyPauses();
+}
+
+// Tries whether the state directory takes writes again, and brings it up to date.
+void NodeAgent::WorkOnTrouble() {
+  if (trouble_.ok() || parts_.clock.Now() < next_probe_) return;
+  next_probe_ = parts_.clock.Now() + kProbe;
+  // As much room as the next minutes need, or it would come and go with every kilobyte.
+  const std::string probe = parts_.state_dir.directory() + "/probe";
+  Status status = WriteWhole(probe, std::string(kProbeBytes, '\0'), Sync::kDurable);
+  ::unlink(probe.c_str());
+  if (status.ok()) status = changes_.Flush();
+  if (status.ok())
+    status = WriteWhole(parts_.state_dir.pauses(), FormatPauses(controller_pauses_), Sync::kDurable);
+  SetTrouble(std::move(status));
+}
+
+bool NodeAgent::Tick() {
+  WorkOnTrouble();
+  const bool changed = reconciler_.Tick();
+  if (std::vector<ChangeRecord> fresh = reconciler_.TakeChanges(); !fresh.empty()) {
+    for (const ChangeRecord& change : fresh) {
+      LogChange(change);
+      recent_.push_front(change);
+      if (recent_.size() > kRecent) recent_.pop_back();
+    }
+    // Durable first: SendReport only ever sees what is.
+    if (Status status = changes_.Append(std::move(fresh)); !status.ok()) SetTrouble(std::move(status));
+  }
+  if (changed) status_stale_ = true;
+  RunCommands();
+  SendReport();
+  Beat();
+  LookAtSession();
+  const auto now = parts_.clock.Now();
+  if (now >= status_written_ + kStatusAge) status_stale_ = true;
+  if (status_stale_ && now >= next_status_) {
+    if (Status status = WriteStatus(); !status.ok() && trouble_.ok()) SetTrouble(std::move(status));
+  }
+  return changed;
+}
+
+void NodeAgent::SendReport() {
+  if (connection_ == 0) return;
+  if (auto report = reporter_.Next(reconciler_.Report(), changes_.pending(), parts_.clock.Now()))
+    Say(*report);
+}
+
+void NodeAgent::Beat() {
+  if (connection_ == 0 || parts_.clock.Now() < last_sent_ + options_.heartbeat) return;
+  v1::Heartbeat beat;
+  beat.set_report_hash8(HashPrefix8(reporter_.acknowledged()));
+  Say(beat);
+}
+
+void NodeAgent::LookAtSession() {
+  std::string text = parts_.session_text();
+  if (text == session_text_) return;
+  session_text_ = std::move(text);
+  status_stale_ = true;
+  if (session_text_ != "connected") parts_.log(LogLevel::kWarning, session_text_);
+}
+
+void NodeAgent::Send(ToController message) {
+  last_sent_ = parts_.clock.Now();
+  parts_.send(std::move(message));
+}
+
+Clock::Steady NodeAgent::NextDue() const {
+  Clock::Steady due = reconciler_.NextDue();
+  if (connection_ != 0) due = std::min(due, last_sent_ + options_.heartbeat);
+  if (const auto resend = reporter_.NextDue()) due = std::min(due, *resend);
+  if (!trouble_.ok()) due = std::min(due, next_probe_);
+  if (status_stale_) due = std::min(due, next_status_);
+  for (const Asked& asked : commands_) due = std::min(due, asked.deadline + milliseconds(1));
+  return due;
+}
+
+std::vector<std::string> NodeAgent::WatchedPaths() const { return reconciler_.WatchedPaths(); }
+
+bool NodeAgent::Ready() const { return state_.generation.value == 0 || reconciler_.Report().settled; }
+
+std::string NodeAgent::Summary() const {
+  const NodeReport& report = reconciler_.Report();
+  return options_.node + ": " + std::string(Name(report.verdict)) + ", " +
+         (state_.generation.value == 0 ? "no desired state yet" : Of(state_.generation)) + ", " +
+         parts_.session_text();
+}
+
+void NodeAgent::LogChange(const ChangeRecord& change) const {
+  const std::string place = change.target.empty() ? change.key : change.key + " on " + change.target;
+  std::string line = std::string(Name(change.kind)) + ": " + place + ": " + Shortened(change.from) + " → " +
+                     Shortened(change.to);
+  if (!change.by.empty()) line += ", by " + change.by;
+  if (!change.noticed.empty()) line += " (" + change.noticed + ", " + Took(change.took) + ")";
+  if (!change.message.empty()) line += ": " + change.message;
+  parts_.log(change.ok || change.kind == ChangeKind::kDrift ? LogLevel::kInfo : LogLevel::kWarning, line);
+}
+
+void NodeAgent::PublishHello() {
+  const std::lock_guard lock(hello_mutex_);
+  hello_.set_boot_id(options_.boot_id);
+  hello_.set_catalog_hash(parts_.catalog.hash());
+  hello_.set_state_hash(state_.hash);
+  hello_.set_generation(state_.generation.value);
+  hello_.set_report_hash(reporter_.acknowledged());
+}
+
+v1::Hello NodeAgent::Hello() const {
+  const std::lock_guard lock(hello_mutex_);
+  return hello_;
+}
+
+}  // namespace railwright

@@ -1,0 +1,143 @@
+// NodeAgent: what the loop does with what happened. One thread; no descriptor, no sleep, no gRPC.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/loop/change_log.h"
+#include "agent/loop/log.h"
+#include "agent/loop/pauses.h"
+#include "agent/loop/reporter.h"
+#include "agent/loop/state_dir.h"
+#include "agent/reconcile/reconciler.h"
+#include "agent/session/session.h"
+#include "railwright/clock.h"
+#include "railwright/v1/agent.pb.h"
+
+namespace railwright {
+
+struct NodeAgentOptions {
+  std::string node;
+  std::string version;
+  std::string controller;         ///< as given, for status.json
+  std::string boot_id;            ///< /proc/sys/kernel/random/boot_id
+  std::string management_netdev;  ///< for status.json
+  std::vector<std::string> missing_hints;
+  std::chrono::milliseconds heartbeat{10'000};
+};
+
+/// Between the mailbox and the reconciler. Owns everything in the state directory but the journal.
+/// - A desired state is parsed and checked, taken by the reconciler, made durable, and only then
+/// acknowledged; a
+///   bad one is answered with the sentence that says why, and the last good one stays in force.
+/// - A change is durable before it is reported, and kept until the controller says that it is stored.
+/// - While the state directory takes no writes, nothing is written to the machine either.
+class NodeAgent {
+ public:
+  struct Parts {
+    Machine& machine;
+    const Catalog& catalog;
+    const std::vector<std::unique_ptr<const Check>>& checks;
+    Journal& journal;
+    const StateDir& state_dir;
+    const Clock& clock;
+    std::function<void(ToController)> send;
+    std::function<std::string()> session_text;
+    std::function<bool(int pid)> our_pids;
+    Log log;
+  };
+  /// Everything given outlives it. `reconciler` without paused_now, which is set here.
+  NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Parts parts);
+  ~NodeAgent();
+
+  /// Reads the state directory and takes up where the last agent stopped: the state that was accepted is in
+  /// force again before any controller is reached. An error means that it must not run.
+  Status Start();
+  /// Removes what was made at start, writes the last status. Values that were enforced stay.
+  Status Stop();
+
+  void Handle(FromController message);
+  void Notice(const std::vector<Hint>& hints);
+  /// paused.json may have changed.
+  void LookAtPauses();
+  /// Look at everything again now.
+  void Refresh();
+
+  /// Does what is due. True when the watched paths may have changed.
+  bool Tick();
+  Clock::Steady NextDue() const;
+  std::vector<std::string> WatchedPaths() const;
+
+  /// For the session, in any thread.
+  v1::Hello Hello() const;
+  /// One line for a supervisor: "gpu-001: Compliant, generation 7, connected".
+  std::string Summary() const;
+  /// The first pass over the state that was in force at start has ended (or there was none).
+  bool Ready() const;
+
+ private:
+  struct Asked {
+    v1::Command command;
+    std::uint64_t connection = 0;
+    Clock::Steady deadline;
+    std::uint64_t scans_before = 0;  // for refresh
+  };
+
+  void OnWelcome(const v1::Welcome& welcome, std::uint64_t connection);
+  void OnDesired(const v1::DesiredState& message);
+  void OnCommand(v1::Command command, std::uint64_t connection);
+  void OnReportAck(const v1::ReportAck& ack);
+  void OnPauses(const v1::PauseList& list);
+  Status Take(const v1::DesiredState& message, const DesiredState& state);
+  void Answer(const Asked& asked, v1::CommandResult result);
+  void RunCommands();
+  void SendReport();
+  void Beat();
+  void ApplyPauses();
+  bool PausedNow(std::string_view key);
+  void WorkOnTrouble();
+  void SetTrouble(Status trouble);
+  void LogChange(const ChangeRecord& change) const;
+  Status WriteStatus();
+  void LookAtSession();
+  void PublishHello();
+  void Send(ToController message);
+  template <class Body>
+  void Say(Body body) {
+    Send({std::move(body), connection_});
+  }
+
+  const NodeAgentOptions options_;
+  const Parts parts_;
+  Reconciler reconciler_;
+  ChangeLog changes_;
+  PauseFile local_pauses_;
+  Reporter reporter_;
+  std::vector<Pause> controller_pauses_;
+
+  DesiredState state_;            // in force; generation 0: none
+  std::uint64_t connection_ = 0;  // of the last Welcome
+  std::deque<Asked> commands_;
+  std::optional<v1::DesiredState> refused_;  // the last one answered with a Nack, for status.json
+  std::string refused_message_;
+
+  Status trouble_;  // of the state directory
+  Clock::Steady next_probe_{};
+  Clock::Steady last_sent_{};
+  Clock::Steady next_status_{}, status_written_{};
+  bool status_stale_ = true;
+  std::string session_text_;
+  std::deque<ChangeRecord> recent_;  // for status.json
+  std::chrono::system_clock::time_point started_at_;
+
+  mutable std::mutex hello_mutex_;
+  v1::Hello hello_;
+};
+
+}  // namespace railwright

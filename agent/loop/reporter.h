@@ -1,0 +1,61 @@
+// Reporter: what to tell the controller next. Pure: messages in, messages out.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "railwright/clock.h"
+#include "railwright/state.h"
+#include "railwright/v1/agent.pb.h"
+
+namespace railwright {
+
+/// One report is under way at a time; what happens meanwhile is merged into the next. A report is relied on
+/// only when its ReportAck has come: until then it is sent again, over the next connection too. After an
+/// acknowledged report only findings that differ from it are sent.
+class Reporter {
+ public:
+  static constexpr std::size_t kMostChanges = 200;       ///< in one report
+  static constexpr std::chrono::seconds kAckWithin{30};  ///< then the report is sent again
+  static constexpr std::size_t kLongestText = 2048;      ///< of a value; longer ones are cut
+
+  /// A new connection: nothing is under way on it, and something is to be said on it.
+  void Connected();
+  /// The next one is to be in full.
+  void NeedFull();
+  /// The report to send now, or none. `pending` is the history that is durable here and not yet stored there.
+  std::optional<v1::Report> Next(const NodeReport& report, const std::deque<ChangeRecord>& pending,
+                                 Clock::Steady now);
+  /// False when it belongs to no report that is under way (it may still say need_full).
+  bool Acknowledge(const v1::ReportAck& ack);
+  /// Hash of the last report that the controller acknowledged; "" when there is none.
+  const std::string& acknowledged() const { return acknowledged_hash_; }
+  /// When Next should be asked again though nothing happened.
+  std::optional<Clock::Steady> NextDue() const;
+
+ private:
+  struct UnderWay {
+    std::uint64_t sequence = 0;
+    bool full = false;
+    NodeReport report;
+    std::string hash;
+    Clock::Steady since;
+  };
+
+  std::optional<NodeReport> acknowledged_;
+  std::string acknowledged_hash_;
+  std::optional<UnderWay> under_way_;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t last_change_sent_ = 0;
+  bool say_something_ = false;
+};
+
+/// A report as it may travel: values and evidence longer than Reporter::kLongestText are cut, with their
+/// length and a fingerprint, so that two of them still differ. A report stays far below gRPC's limits.
+NodeReport Shortened(const NodeReport& report);
+std::string Shortened(const std::string& text);
+
+}  // namespace railwright

@@ -1,0 +1,43 @@
+// StateDir: the folder that an agent keeps what it must not forget in, held by one agent at a time.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "railwright/result.h"
+
+namespace railwright {
+
+inline constexpr const char* kDefaultStateDir = "/var/lib/railwright-agent";
+
+/// Paths below a state directory. Opening locks it for as long as the object lives.
+class StateDir {
+ public:
+  /// Makes the directory (mode 0700) when it is not there, its parent must be. FailedPrecondition names the
+  /// agent that holds it; PermissionDenied and ResourceExhausted say what to do.
+  static Result<StateDir> Open(const std::string& directory);
+  /// Without a lock, for commands beside a running agent. NotFound when there is no such directory.
+  static Result<StateDir> Look(const std::string& directory);
+  ~StateDir();
+  StateDir(StateDir&& other) noexcept;
+  StateDir& operator=(StateDir&&) = delete;
+
+  const std::string& directory() const { return directory_; }
+  std::string desired() const { return directory_ + "/desired.bin"; }    ///< v1::DesiredState, as accepted
+  std::string journal() const { return directory_ + "/journal"; }        ///< agent/journal
+  std::string changes() const { return directory_ + "/changes.jsonl"; }  ///< history not yet stored elsewhere
+  std::string pauses() const { return directory_ + "/pauses.json"; }     ///< those of the controller
+  std::string local_pauses() const { return directory_ + "/paused.json"; }  ///< `railwright-agent pause`
+  std::string status() const { return directory_ + "/status.json"; }        ///< for `railwright-agent status`
+  std::string lock() const { return directory_ + "/lock"; }
+
+  /// The process that holds the directory now; none when nobody does.
+  std::optional<int> Holder() const;
+
+ private:
+  StateDir(std::string directory, int fd) : directory_(std::move(directory)), fd_(fd) {}
+  std::string directory_;
+  int fd_ = -1;  // of the lock file, flock()ed
+};
+
+}  // namespace railwright
