@@ -20,7 +20,6 @@ constexpr seconds kProbe{5};  // how often a state directory that takes no write
 constexpr std::size_t kProbeBytes = 256 << 10;
 constexpr seconds kStatusAge{60};    // status.json is never older, so that its age tells a loop that hangs
 constexpr std::size_t kRecent = 20;  // changes that status.json shows
-constexpr std::size_t kMostCommands = 64;  // that may wait; a controller asks for one or two
 
 std::string Of(Generation generation) { return "generation " + std::to_string(generation.value); }
 
@@ -132,18 +131,9 @@ void NodeAgent::OnDesired(const v1::DesiredState& message) {
   const auto state = FromWire(message);
   if (!state.ok()) return refuse(state.status());
   if (Status status = Take(message, *state); !status.ok()) return refuse(status);
-  v1::Ack ack;
-  ack.set_generation(state_.generation.value);
-  ack.set_hash(state_.hash);
-  Say(ack);
-  refused_.reset();
-  refused_message_.clear();
-  status_stale_ = true;
-  parts_.log(LogLevel::kInfo, "accepted " + Of(state_.generation) + ": " +
-                                  std::to_string(state_.settings.size()) + " settings, " +
-                                  std::to_string(state_.ports.size()) + " ports");
 }
 
+// Into force, onto the disk, and only then acknowledged.
 Status NodeAgent::Take(const v1::DesiredState& message, const DesiredState& state) {
   if (state.node != options_.node)
     return Status(Code::kInvalidArgument, "it is for node " + state.node + ", this is " + options_.node);
@@ -153,18 +143,32 @@ Status NodeAgent::Take(const v1::DesiredState& message, const DesiredState& stat
         Of(state.generation) + " is older than " + Of(state_.generation) +
             ", which is in force here; generations never go back: `railctl rollback` makes a new one");
   RW_RETURN_IF_ERROR(reconciler_.Accept(state));
-  if (Status status = WriteWhole(parts_.state_dir.desired(), message.SerializeAsString(), Sync::kDurable);
-      !status.ok()) {
-    // Not durable, so not accepted: after a restart the earlier one would be in force, unknown to the
-    // controller.
-    if (state_.generation.value != 0) {
-      if (Status back = reconciler_.Accept(state_); !back.ok()) parts_.log(LogLevel::kError, back.message());
-    }
-    SetTrouble(status);
-    return status.Within("it cannot be kept");
+  unkept_ = message;
+  if (Status status = Keep(); !status.ok()) {
+    SetTrouble(status);  // which also stops all writes: what is not durable must not be acted upon
+    return status.Within("it cannot be kept yet");
   }
-  state_ = state;
+  return Ok();
+}
+
+Status NodeAgent::Keep() {
+  if (!unkept_) return Ok();
+  RW_RETURN_IF_ERROR(WriteWhole(parts_.state_dir.desired(), unkept_->SerializeAsString(), Sync::kDurable));
+  const auto state = FromWire(*unkept_);
+  unkept_.reset();
+  if (!state.ok()) return state.status();  // cannot be: it was read before
+  state_ = *state;
   PublishHello();
+  refused_.reset();
+  refused_message_.clear();
+  status_stale_ = true;
+  v1::Ack ack;
+  ack.set_generation(state_.generation.value);
+  ack.set_hash(state_.hash);
+  Say(ack);
+  parts_.log(LogLevel::kInfo, "accepted " + Of(state_.generation) + ": " +
+                                  std::to_string(state_.settings.size()) + " settings, " +
+                                  std::to_string(state_.ports.size()) + " ports");
   return Ok();
 }
 
@@ -190,66 +194,12 @@ void NodeAgent::OnReportAck(const v1::ReportAck& ack) {
   status_stale_ = true;
 }
 
-void NodeAgent::OnCommand(v1::Command command, std::uint64_t connection) {
-  Asked asked{std::move(command), connection, {}, reconciler_.counters().scans};
-  const auto patience = std::clamp<std::int64_t>(asked.command.deadline_ms(), 0, 3'600'000);
-  asked.deadline = parts_.clock.Now() + milliseconds(patience == 0 ? 10'000 : patience);
-  if (commands_.size() >= kMostCommands) {
-    v1::CommandResult result;
-    result.set_error("this agent is busy with " + std::to_string(commands_.size()) + " commands");
-    return Answer(asked, std::move(result));
-  }
-  if (asked.command.has_refresh()) {
-    reconciler_.Refresh();
-    reporter_.NeedFull();
-  }
-  commands_.push_back(std::move(asked));
-}
-
-void NodeAgent::Answer(const Asked& asked, v1::CommandResult result) {
-  result.set_id(asked.command.id());
-  Send({std::move(result), asked.connection});
-}
-
-void NodeAgent::RunCommands() {
-  std::deque<Asked> waiting;
-  std::swap(waiting, commands_);
-  for (Asked& asked : waiting) {
-    v1::CommandResult result;
-    const auto now = parts_.clock.Now();
-    if (now > asked.deadline) {
-      result.set_error("the time given for it had passed before the agent came to it");
-      Answer(asked, std::move(result));
-    } else if (asked.command.has_plan()) {
-      const auto state = FromWire(asked.command.plan());
-      const auto plan = !state.ok() ? Result<Plan>(state.status())
-                        : state->node != options_.node
-                            ? Result<Plan>(Status(Code::kInvalidArgument, "it is for node " + state->node +
-                                                                              ", this is " + options_.node))
-                            : reconciler_.DryRun(*state);
-      if (plan.ok())
-        *result.mutable_plan() = ToWire(*plan);
-      else
-        result.set_error(plan.status().message());
-      Answer(asked, std::move(result));
-    } else if (asked.command.has_refresh()) {
-      if (reconciler_.counters().scans > asked.scans_before)
-        Answer(asked, std::move(result));
-      else
-        commands_.push_back(std::move(asked));
-    } else {
-      result.set_error("this agent (" + options_.version + ") does not know the command; update it");
-      Answer(asked, std::move(result));
-    }
-  }
-}
-
 void NodeAgent::Notice(const std::vector<Hint>& hints) { reconciler_.Notice(hints); }
 
 void NodeAgent::Refresh() { reconciler_.Refresh(); }
 
 void NodeAgent::LookAtPauses() {
-  if (!local_pauses_.Look()) return;
+  if (!local_pauses_.Look() && !pauses_stale_) return;
   ApplyPauses();
   parts_.log(LogLevel::kInfo, local_pauses_.pauses().empty() ? "the pause on this node has ended"
                                                              : "enforcement is paused on this node: " +
@@ -269,12 +219,17 @@ void NodeAgent::ApplyPauses() {
                        "writes again"});
   reconciler_.SetPauses(std::move(all));
   status_stale_ = true;
+  pauses_stale_ = false;
 }
 
-// Between two writes of one Tick: a pause on this node is seen here at once, by one stat().
+// Between two writes of one Tick: a pause on this node is seen here at once, by one stat(). The reconciler is
+// at work, so it gets the new list afterwards.
 bool NodeAgent::PausedNow(std::string_view key) {
-  if (local_pauses_.Look()) ApplyPauses();
-  return !trouble_.ok() || Stops(local_pauses_.pauses(), key);
+  if (local_pauses_.Look()) pauses_stale_ = true;
+  if (!trouble_.ok()) return true;
+  if (local_pauses_.pauses().empty()) return false;
+  const auto match = parts_.catalog.Find(key);
+  return Stops(local_pauses_.pauses(), key, match.ok() ? match->setting->info().key : key);
 }
 
 void NodeAgent::SetTrouble(Status trouble) {
@@ -298,6 +253,7 @@ void NodeAgent::WorkOnTrouble() {
   Status status = WriteWhole(probe, std::string(kProbeBytes, '\0'), Sync::kDurable);
   ::unlink(probe.c_str());
   if (status.ok()) status = changes_.Flush();
+  if (status.ok()) status = Keep();
   if (status.ok())
     status = WriteWhole(parts_.state_dir.pauses(), FormatPauses(controller_pauses_), Sync::kDurable);
   SetTrouble(std::move(status));
@@ -306,6 +262,7 @@ void NodeAgent::WorkOnTrouble() {
 bool NodeAgent::Tick() {
   WorkOnTrouble();
   const bool changed = reconciler_.Tick();
+  if (pauses_stale_) LookAtPauses();
   if (std::vector<ChangeRecord> fresh = reconciler_.TakeChanges(); !fresh.empty()) {
     for (const ChangeRecord& change : fresh) {
       LogChange(change);

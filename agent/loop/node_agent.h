@@ -95,8 +95,10 @@ class NodeAgent {
   void OnReportAck(const v1::ReportAck& ack);
   void OnPauses(const v1::PauseList& list);
   Status Take(const v1::DesiredState& message, const DesiredState& state);
+  Status Keep();
   void Answer(const Asked& asked, v1::CommandResult result);
   void RunCommands();
+  Result<Plan> DryRun(const DesiredState& state);
   void SendReport();
   void Beat();
   void ApplyPauses();
@@ -121,8 +123,9 @@ class NodeAgent {
   Reporter reporter_;
   std::vector<Pause> controller_pauses_;
 
-  DesiredState state_;            // in force; generation 0: none
-  std::uint64_t connection_ = 0;  // of the last Welcome
+  DesiredState state_;                      // in force and durable; generation 0: none
+  std::optional<v1::DesiredState> unkept_;  // taken, not durable yet: nothing is written meanwhile
+  std::uint64_t connection_ = 0;            // of the last Welcome
   std::deque<Asked> commands_;
   std::optional<v1::DesiredState> refused_;  // the last one answered with a Nack, for status.json
   std::string refused_message_;
@@ -132,6 +135,7 @@ class NodeAgent {
   Clock::Steady last_sent_{};
   Clock::Steady next_status_{}, status_written_{};
   bool status_stale_ = true;
+  bool pauses_stale_ = false;
   std::string session_text_;
   std::deque<ChangeRecord> recent_;  // for status.json
   std::chrono::system_clock::time_point started_at_;

@@ -38,9 +38,10 @@ Result<std::vector<Pause>> ParsePauses(std::string_view text) {
   }
 }
 
-bool Stops(const std::vector<Pause>& pauses, std::string_view key) {
-  return std::any_of(pauses.begin(), pauses.end(),
-                     [&](const Pause& pause) { return pause.key.empty() || pause.key == key; });
+bool Stops(const std::vector<Pause>& pauses, std::string_view key, std::string_view family) {
+  return std::any_of(pauses.begin(), pauses.end(), [&](const Pause& pause) {
+    return pause.key.empty() || pause.key == key || pause.key == family;
+  });
 }
 
 bool PauseFile::Look() {

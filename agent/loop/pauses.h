@@ -17,8 +17,9 @@ std::string FormatPauses(const std::vector<Pause>& pauses);
 /// DataLoss says what is wrong.
 Result<std::vector<Pause>> ParsePauses(std::string_view text);
 
-/// Whether one of them stops `key`. A pause without a key stops everything; one with a key stops that key.
-bool Stops(const std::vector<Pause>& pauses, std::string_view key);
+/// Whether one of them stops `key`, a key of the setting whose catalogue key is `family` ("sysctl.<name>"). A
+/// pause without a key stops everything.
+bool Stops(const std::vector<Pause>& pauses, std::string_view key, std::string_view family);
 
 /// `railwright-agent pause`, as seen from the running agent: a file that may change at any moment.
 class PauseFile {
