@@ -42,6 +42,9 @@ struct SettingInfo {
   int order = 100;  ///< plans execute in ascending order
   std::vector<std::string>
       likely_owners;  ///< process names known to fight over it: "lldpad", "NetworkManager"
+  /// Of a family: params that `railwright-agent record` reads although nobody declares them (the well-known
+  /// sysctls, the modules of this field), so that a recorded machine answers the questions of tomorrow.
+  std::vector<std::string> recorded{};
 };
 
 /// A declared port, bound to what this machine has.
