@@ -1,0 +1,43 @@
+// Backend: what stands behind one prefix of Machine's paths. Private to this folder.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "railwright/result.h"
+
+namespace railwright {
+
+/// The three verbs of Machine for the paths below one prefix. `path` is always the whole path, already found
+/// sane (PathProblem). Used by one thread at a time; Get may keep descriptors, sockets and parsed text.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual Result<std::string> Get(std::string_view path) = 0;
+  virtual Result<std::vector<std::string>> List(std::string_view path) = 0;
+  virtual Status Set(std::string_view path, std::string_view value) = 0;
+};
+
+class NetlinkSocket;
+
+/// `/sys` and `/proc` below `root`.
+std::unique_ptr<Backend> MakeKernelFiles(std::string root);
+/// `/file` below `root`.
+std::unique_ptr<Backend> MakePlainFiles(std::string root);
+/// `/rtnl/link`, `/rtnl/addr`, `/rtnl/route`, `/rtnl/rule`. `socket` is NETLINK_ROUTE and outlives them.
+std::unique_ptr<Backend> MakeRtnlLink(NetlinkSocket& socket);
+std::unique_ptr<Backend> MakeRtnlAddr(NetlinkSocket& socket);
+std::unique_ptr<Backend> MakeRtnlRoute(NetlinkSocket& socket);
+std::unique_ptr<Backend> MakeRtnlRule(NetlinkSocket& socket);
+/// `/ethtool`. `rtnl` names the interfaces for List.
+std::unique_ptr<Backend> MakeEthtool(NetlinkSocket& rtnl);
+/// `/nft`.
+std::unique_ptr<Backend> MakeNft();
+/// `/kmod`, modules and their state below `root`.
+std::unique_ptr<Backend> MakeKmod(std::string root);
+/// `/pkg`, the package database below `root`.
+std::unique_ptr<Backend> MakePackages(std::string root);
+
+}  // namespace railwright

@@ -1,0 +1,148 @@
+#include "agent/machine/nft_document.h"
+
+#include <nlohmann/json.hpp>
+
+namespace railwright {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Drops what changes without anybody changing the ruleset: the numbers of counters and quotas, the remaining
+/// life of set elements. They keep their place.
+void Strip(Json& object) {
+  if (object.is_array()) {
+    for (Json& one : object) Strip(one);
+    return;
+  }
+  if (!object.is_object()) return;
+  for (auto it = object.begin(); it != object.end(); ++it) {
+    if (it->is_object() && it.key() == "counter") {
+      it->erase("packets");
+      it->erase("bytes");
+      if (it->empty()) *it = nullptr;
+      continue;
+    }
+    if (it->is_object() && it.key() == "quota") it->erase("used");
+    if (it->is_object() && it.key() == "elem") it->erase("expires");
+    Strip(*it);
+  }
+}
+
+std::string TextOf(const Json& object, const char* key) {
+  const auto it = object.find(key);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+/// The table that an object is, or belongs to.
+NftTableName TableOf(const std::string& kind, const Json& body) {
+  return {TextOf(body, "family"), TextOf(body, kind == "table" ? "name" : "table")};
+}
+
+Status OneTableOnly(const NftTableName& wanted, const std::string& found) {
+  return Status(Code::kInvalidArgument, "only table " + wanted.first + " " + wanted.second +
+                                            " may be changed through this path, found: " + found);
+}
+
+Status CheckObject(const std::string& kind, const Json& body, const NftTableName& wanted) {
+  if (!body.is_object()) return OneTableOnly(wanted, kind);
+  const NftTableName found = TableOf(kind, body);
+  if (found != wanted)
+    return OneTableOnly(wanted, kind + " of table \"" + found.first + " " + found.second + "\"");
+  return Ok();
+}
+
+Status CheckCommands(const Json& commands, const NftTableName& wanted) {
+  for (const Json& command : commands) {
+    if (!command.is_object() || command.size() != 1)
+      return OneTableOnly(wanted, "an entry that is no command");
+    const std::string& verb = command.begin().key();
+    const Json& body = command.begin().value();
+    if (verb == "metainfo") continue;
+    // In nft's format a bare object is an "add".
+    if (body.is_object() && body.contains("family")) {
+      RW_RETURN_IF_ERROR(CheckObject(verb, body, wanted));
+      continue;
+    }
+    if (!body.is_object() || body.size() != 1) return OneTableOnly(wanted, verb);
+    RW_RETURN_IF_ERROR(CheckObject(body.begin().key(), body.begin().value(), wanted));
+  }
+  return Ok();
+}
+
+Json TableCommand(const char* verb, const NftTableName& table) {
+  return {{verb, {{"table", {{"family", table.first}, {"name", table.second}}}}}};
+}
+
+/// Objects as a listing has them → the table deleted and made again, all in one transaction.
+Json Remake(const Json& objects, const NftTableName& table) {
+  Json commands = Json::array();
+  commands.push_back(TableCommand("add", table));  // so that the delete finds one
+  commands.push_back(TableCommand("delete", table));
+  commands.push_back(TableCommand("add", table));
+  // Elements and rules name sets and chains, which a listing prints in no dependable order.
+  for (const bool rules : {false, true})
+    for (const Json& object : objects) {
+      const std::string& kind = object.begin().key();
+      if (kind != "table" && kind != "metainfo" && rules == (kind == "rule"))
+        commands.push_back({{"add", object}});
+    }
+  return commands;
+}
+
+std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Result<Json> Parsed(std::string_view text) {
+  Json json = Json::parse(text, nullptr, false);
+  if (!json.is_discarded()) return json;
+  // Names and comments may hold any bytes; nft prints them as they are.
+  std::string ascii(text);
+  for (char& c : ascii)
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  json = Json::parse(ascii, nullptr, false);
+  if (json.is_discarded()) return Status(Code::kInvalidArgument, "not valid JSON");
+  return json;
+}
+
+}  // namespace
+
+Result<NftTables> SplitByTable(std::string_view listing) {
+  RW_ASSIGN_OR_RETURN(Json document, Parsed(listing));
+  const auto objects = document.is_object() ? document.find("nftables") : document.end();
+  if (!document.is_object() || objects == document.end() || !objects->is_array())
+    return Status(Code::kInternal, "nft listed something that is no ruleset");
+  std::map<NftTableName, Json> tables;
+  for (Json& object : *objects) {
+    if (!object.is_object() || object.size() != 1 || !object.begin()->is_object()) continue;
+    const std::string kind = object.begin().key();
+    if (kind == "metainfo") continue;
+    object.begin()->erase("handle");
+    Strip(object);
+    Json& list = tables[TableOf(kind, *object.begin())];
+    if (list.is_null()) list = Json::array();
+    list.push_back(std::move(object));
+  }
+  NftTables texts;
+  for (const auto& [name, list] : tables) texts.emplace(name, Dump(list));
+  return texts;
+}
+
+Result<std::string> Transaction(std::string_view value, const NftTableName& table) {
+  RW_ASSIGN_OR_RETURN(Json document, Parsed(value));
+  if (document.is_array()) {
+    for (const Json& object : document)
+      if (!object.is_object() || object.size() != 1) return OneTableOnly(table, "an entry that is no object");
+    RW_RETURN_IF_ERROR(CheckCommands(document, table));
+    return Dump({{"nftables", Remake(document, table)}});
+  }
+  const auto commands = document.is_object() ? document.find("nftables") : document.end();
+  if (!document.is_object() || commands == document.end() || !commands->is_array())
+    return Status(Code::kInvalidArgument, "expected {\"nftables\": [commands]}, or a list of objects");
+  RW_RETURN_IF_ERROR(CheckCommands(*commands, table));
+  return std::string(value);
+}
+
+std::string DeleteTable(const NftTableName& table) {
+  return Dump({{"nftables", Json::array({TableCommand("delete", table)})}});
+}
+
+}  // namespace railwright

@@ -1,0 +1,31 @@
+// JSON documents of nft: listings split by table, transactions kept to one table.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "railwright/result.h"
+
+namespace railwright {
+
+/// Family and name.
+using NftTableName = std::pair<std::string, std::string>;
+/// What `/nft/table/<family>/<name>` reads, by table.
+using NftTables = std::map<NftTableName, std::string>;
+
+/// Splits what `nft -j list ruleset` printed. Of each object the handle and the numbers of counters are left
+/// out, so that the same table made again, or having seen packets, reads the same.
+Result<NftTables> SplitByTable(std::string_view listing);
+
+/// What to hand to `nft -j -f -` for a value set on one table:
+/// - `{"nftables":[…]}`, commands, as it is;
+/// - `[…]`, objects as Get answers them: the table is replaced by exactly these, in one transaction.
+/// InvalidArgument when any command touches another table, or the ruleset as a whole: one path is one table.
+Result<std::string> Transaction(std::string_view value, const NftTableName& table);
+
+/// The transaction that deletes a table.
+std::string DeleteTable(const NftTableName& table);
+
+}  // namespace railwright
