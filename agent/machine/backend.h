@@ -1,4 +1,5 @@
-// Backend: what stands behind one prefix of Machine's paths. Private to this folder.
+// Backend: what stands behind one prefix of Machine's paths. Private to this folder, as is all of
+// railwright::machine.
 #pragma once
 
 #include <memory>
@@ -8,7 +9,7 @@
 
 #include "railwright/result.h"
 
-namespace railwright {
+namespace railwright::machine {
 
 /// The three verbs of Machine for the paths below one prefix. `path` is always the whole path, already found
 /// sane (PathProblem). Used by one thread at a time; Get may keep descriptors, sockets and parsed text.
@@ -40,4 +41,4 @@ std::unique_ptr<Backend> MakeKmod(std::string root);
 /// `/pkg`, the package database below `root`.
 std::unique_ptr<Backend> MakePackages(std::string root);
 
-}  // namespace railwright
+}  // namespace railwright::machine

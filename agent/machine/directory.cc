@@ -7,7 +7,7 @@
 
 #include "agent/machine/paths.h"
 
-namespace railwright {
+namespace railwright::machine {
 
 Result<std::vector<std::string>> NamesIn(const std::string& directory, std::string_view path) {
   std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(directory.c_str()), ::closedir);
@@ -25,4 +25,4 @@ Result<std::vector<std::string>> NamesIn(const std::string& directory, std::stri
   }
 }
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -7,9 +7,9 @@
 
 #include "railwright/result.h"
 
-namespace railwright {
+namespace railwright::machine {
 
 /// Sorted, without "." and "..". Errors carry `path`, the name by which the caller asked.
 Result<std::vector<std::string>> NamesIn(const std::string& directory, std::string_view path);
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -10,7 +10,7 @@
 #include "agent/machine/paths.h"
 #include "core/decode/fields.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 /// A value of a group: its name in paths, and the attributes that carry it and its maximum (0: has none).
@@ -194,4 +194,4 @@ class Ethtool final : public Backend {
 
 std::unique_ptr<Backend> MakeEthtool(NetlinkSocket& rtnl) { return std::make_unique<Ethtool>(rtnl); }
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -6,7 +6,7 @@
 
 #include "core/decode/fields.h"
 
-namespace railwright {
+namespace railwright::machine {
 
 Result<IpAddress> IpAddress::Parse(std::string_view text) {
   const std::string closed(text);
@@ -59,4 +59,4 @@ bool IpPrefix::HasHostBits() const {
   return false;
 }
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -11,7 +11,7 @@
 
 #include "railwright/result.h"
 
-namespace railwright {
+namespace railwright::machine {
 
 /// An address of either family. Default: none.
 struct IpAddress {
@@ -45,4 +45,4 @@ struct IpPrefix {
   friend bool operator==(const IpPrefix&, const IpPrefix&) = default;
 };
 
-}  // namespace railwright
+}  // namespace railwright::machine

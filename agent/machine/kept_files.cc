@@ -12,7 +12,7 @@
 
 #include "agent/machine/paths.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 /// Most values are a few bytes. The kernel zeroes a buffer of the size asked for at each read of /proc/sys,
@@ -118,4 +118,4 @@ void KeptFiles::Keep(std::string_view path, Descriptor fd) {
   kept_.emplace(path, Kept{std::move(fd), reads_});
 }
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -9,7 +9,7 @@
 #include "agent/machine/descriptor.h"
 #include "railwright/result.h"
 
-namespace railwright {
+namespace railwright::machine {
 
 /// Keeps descriptors open and reads them again from offset 0, which costs a third of open, read and close.
 ///
@@ -44,4 +44,4 @@ class KeptFiles {
   std::uint64_t reads_ = 0;
 };
 
-}  // namespace railwright
+}  // namespace railwright::machine

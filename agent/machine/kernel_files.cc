@@ -11,7 +11,7 @@
 #include "agent/machine/kept_files.h"
 #include "agent/machine/paths.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 constexpr std::string_view kConfigfs = "/sys/kernel/config";
@@ -78,4 +78,4 @@ std::unique_ptr<Backend> MakeKernelFiles(std::string root) {
   return std::make_unique<KernelFiles>(std::move(root));
 }
 
-}  // namespace railwright
+}  // namespace railwright::machine

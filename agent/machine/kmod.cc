@@ -13,7 +13,7 @@
 #include "agent/machine/kept_files.h"
 #include "agent/machine/paths.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 struct Unref {
@@ -156,4 +156,4 @@ class Kmod final : public Backend {
 
 std::unique_ptr<Backend> MakeKmod(std::string root) { return std::make_unique<Kmod>(std::move(root)); }
 
-}  // namespace railwright
+}  // namespace railwright::machine

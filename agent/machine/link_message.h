@@ -10,7 +10,7 @@
 #include "agent/machine/netlink_socket.h"
 #include "railwright/result.h"
 
-namespace railwright {
+namespace railwright::machine {
 
 /// What RTM_GETLINK says of an interface; what the kernel does not report is nullopt or "".
 struct LinkFacts {
@@ -31,4 +31,4 @@ Result<std::vector<std::string>> LinkNames(NetlinkSocket& socket);
 /// "02:00:00:00:00:01".
 std::string HardwareAddress(std::span<const std::uint8_t> bytes);
 
-}  // namespace railwright
+}  // namespace railwright::machine

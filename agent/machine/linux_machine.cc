@@ -8,6 +8,7 @@
 #include "agent/machine/paths.h"
 
 namespace railwright {
+namespace machine {
 namespace {
 
 class LinuxMachine final : public Machine {
@@ -55,9 +56,10 @@ class LinuxMachine final : public Machine {
 };
 
 }  // namespace
+}  // namespace machine
 
 std::unique_ptr<Machine> MakeLinuxMachine(LinuxMachineOptions options) {
-  return std::make_unique<LinuxMachine>(options);
+  return std::make_unique<machine::LinuxMachine>(options);
 }
 
 }  // namespace railwright

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace railwright {
+namespace railwright::machine {
 
 NetlinkMessage::NetlinkMessage(std::uint16_t type, std::uint16_t flags) {
   bytes_.reserve(256);
@@ -76,4 +76,4 @@ std::string_view NetlinkAttribute::Text() const {
   return text.substr(0, text.find('\0'));
 }
 
-}  // namespace railwright
+}  // namespace railwright::machine

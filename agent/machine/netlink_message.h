@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace railwright {
+namespace railwright::machine {
 
 /// A message under construction. The header of its family comes first, then attributes.
 class NetlinkMessage {
@@ -97,4 +97,4 @@ struct NetlinkReply {
   }
 };
 
-}  // namespace railwright
+}  // namespace railwright::machine

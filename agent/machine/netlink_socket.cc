@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <chrono>
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -217,4 +217,4 @@ Result<std::uint32_t> NetlinkSocket::InterfaceIndex(std::string_view name) {
   return static_cast<std::uint32_t>(request.ifr_ifindex);
 }
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -10,7 +10,7 @@
 #include "agent/machine/netlink_message.h"
 #include "railwright/result.h"
 
-namespace railwright {
+namespace railwright::machine {
 
 /// A socket of one netlink family (NETLINK_ROUTE, NETLINK_GENERIC, NETLINK_NETFILTER), opened at first use in
 /// the network namespace of that moment, and kept. Used by one thread at a time.
@@ -68,4 +68,4 @@ Status NoSuchInterface(std::string_view path);
 /// code is 0. Exposed for tests with damaged messages.
 Status NetlinkError(const nlmsghdr& head, std::span<const std::uint8_t> payload, std::string_view what);
 
-}  // namespace railwright
+}  // namespace railwright::machine

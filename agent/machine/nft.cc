@@ -12,7 +12,7 @@
 #include "agent/machine/paths.h"
 #include "agent/tools/tools.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 constexpr char kNft[] = "/usr/sbin/nft";
@@ -162,4 +162,4 @@ class Nft final : public Backend {
 
 std::unique_ptr<Backend> MakeNft() { return std::make_unique<Nft>(); }
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 using Json = nlohmann::json;
@@ -145,4 +145,4 @@ std::string DeleteTable(const NftTableName& table) {
   return Dump({{"nftables", Json::array({TableCommand("delete", table)})}});
 }
 
-}  // namespace railwright
+}  // namespace railwright::machine

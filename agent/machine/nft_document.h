@@ -8,7 +8,7 @@
 
 #include "railwright/result.h"
 
-namespace railwright {
+namespace railwright::machine {
 
 /// Family and name.
 using NftTableName = std::pair<std::string, std::string>;
@@ -28,4 +28,4 @@ Result<std::string> Transaction(std::string_view value, const NftTableName& tabl
 /// The transaction that deletes a table.
 std::string DeleteTable(const NftTableName& table);
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -10,7 +10,7 @@
 #include "core/decode/dpkg_status.h"
 #include "core/decode/fields.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 /// dpkg replaces the file by rename, so the inode alone would nearly do.
@@ -88,4 +88,4 @@ std::unique_ptr<Backend> MakePackages(std::string root) {
   return std::make_unique<Packages>(std::move(root));
 }
 
-}  // namespace railwright
+}  // namespace railwright::machine

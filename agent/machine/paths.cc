@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace railwright {
+namespace railwright::machine {
 
 std::string_view PathProblem(std::string_view path) {
   constexpr std::size_t kLongest = 4096;
@@ -49,4 +49,4 @@ std::vector<std::string> Sorted(std::vector<std::string> names) {
   return names;
 }
 
-}  // namespace railwright
+}  // namespace railwright::machine

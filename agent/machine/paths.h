@@ -8,7 +8,7 @@
 
 #include "railwright/result.h"
 
-namespace railwright {
+namespace railwright::machine {
 
 /// Why `path` is no Machine path, or "" when it is: it begins with "/", holds no NUL, no component is empty,
 /// "." or "..", and it is shorter than 4096 bytes (PATH_MAX of the kernel).
@@ -27,4 +27,4 @@ Status NoSuchPath(std::string_view path);
 /// Names without doubles, in the order of List.
 std::vector<std::string> Sorted(std::vector<std::string> names);
 
-}  // namespace railwright
+}  // namespace railwright::machine

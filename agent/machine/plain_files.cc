@@ -13,7 +13,7 @@
 #include "agent/machine/directory.h"
 #include "agent/machine/paths.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 constexpr std::string_view kPrefix = "/file";
@@ -206,4 +206,4 @@ std::unique_ptr<Backend> MakePlainFiles(std::string root) {
   return std::make_unique<PlainFiles>(std::move(root));
 }
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -9,7 +9,7 @@
 #include "agent/machine/set_valued.h"
 #include "core/decode/fields.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 /// IP6_RT_PRIO_USER of the kernel: the metric of an IPv6 route that asks for none.
@@ -205,4 +205,4 @@ Result<Route> Route::Parse(std::string_view line) {
   return route;
 }
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -10,7 +10,7 @@
 #include "agent/machine/ip_address.h"
 #include "railwright/result.h"
 
-namespace railwright {
+namespace railwright::machine {
 
 struct NextHop {
   IpAddress via;        ///< none for a directly connected network; IPv6 also for an IPv4 route
@@ -57,4 +57,4 @@ struct Route {
 /// The order in which several hops of a route are shown: they have none of their own.
 void SortHops(std::vector<NextHop>& hops);
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -11,7 +11,7 @@
 #include "agent/machine/set_valued.h"
 #include "core/decode/fields.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 /// IFA_PROTO (Linux 5.18) and its values that mean "the kernel made it": loopback, router advertisement,
@@ -161,4 +161,4 @@ class RtnlAddr final : public Backend {
 
 std::unique_ptr<Backend> MakeRtnlAddr(NetlinkSocket& socket) { return std::make_unique<RtnlAddr>(socket); }
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -10,7 +10,7 @@
 #include "agent/machine/paths.h"
 #include "core/decode/fields.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 LinkFacts Decode(const NetlinkReply& reply) {
@@ -154,4 +154,4 @@ std::string HardwareAddress(std::span<const std::uint8_t> bytes) {
 
 std::unique_ptr<Backend> MakeRtnlLink(NetlinkSocket& socket) { return std::make_unique<RtnlLink>(socket); }
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -12,7 +12,7 @@
 #include "agent/machine/set_valued.h"
 #include "core/decode/fields.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 struct TypeName {
@@ -93,7 +93,8 @@ class RtnlRoute final : public Backend {
       if (IsTentative(source))
         return Status(Code::kUnavailable,
                       status.message() + " (" + source.Text() +
-                          " is still under duplicate address detection; it takes one to two seconds)",
+                          " is not yet usable: duplicate address detection takes up to two seconds after the "
+                          "link has carrier)",
                       EAGAIN);
     return status;
   }
@@ -295,4 +296,4 @@ class RtnlRoute final : public Backend {
 
 std::unique_ptr<Backend> MakeRtnlRoute(NetlinkSocket& socket) { return std::make_unique<RtnlRoute>(socket); }
 
-}  // namespace railwright
+}  // namespace railwright::machine

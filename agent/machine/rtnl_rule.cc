@@ -11,7 +11,7 @@
 #include "agent/machine/set_valued.h"
 #include "core/decode/fields.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 constexpr std::uint32_t kMainRule = 32766, kDefaultRule = 32767;
@@ -195,4 +195,4 @@ class RtnlRule final : public Backend {
 
 std::unique_ptr<Backend> MakeRtnlRule(NetlinkSocket& socket) { return std::make_unique<RtnlRule>(socket); }
 
-}  // namespace railwright
+}  // namespace railwright::machine

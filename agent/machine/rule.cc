@@ -9,7 +9,7 @@
 #include "agent/machine/set_valued.h"
 #include "core/decode/fields.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 Status Wrong(std::string_view line, const std::string& what) {
@@ -151,4 +151,4 @@ Result<Rule> Rule::Parse(std::string_view line) {
   return rule;
 }
 
-}  // namespace railwright
+}  // namespace railwright::machine

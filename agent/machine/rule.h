@@ -10,7 +10,7 @@
 #include "agent/machine/ip_address.h"
 #include "railwright/result.h"
 
-namespace railwright {
+namespace railwright::machine {
 
 /// One line. In this order, what is the default left out:
 ///
@@ -43,4 +43,4 @@ struct Rule {
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 
-}  // namespace railwright
+}  // namespace railwright::machine

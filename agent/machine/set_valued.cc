@@ -6,7 +6,7 @@
 
 #include "core/decode/fields.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 std::vector<std::string> TextsOf(const std::vector<SetItem>& items) {
@@ -94,4 +94,4 @@ bool Words::TakeIf(std::string_view word) {
   return true;
 }
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -10,7 +10,7 @@
 #include "agent/machine/netlink_socket.h"
 #include "railwright/result.h"
 
-namespace railwright {
+namespace railwright::machine {
 
 /// One thing that is there: its line, and the kernel's own message about it.
 struct SetItem {
@@ -55,4 +55,4 @@ class Words {
   std::size_t at_ = 0;
 };
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -5,7 +5,7 @@
 #include "agent/machine/linux_machine.h"
 #include "tests/machine/network_namespace.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 class RtnlAddrTest : public NetworkNamespaceTest {
@@ -133,4 +133,4 @@ TEST_F(RtnlAddrTest, ADuplicateOnTheLinkIsShown) {
 }
 
 }  // namespace
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -3,7 +3,7 @@
 #include "agent/machine/linux_machine.h"
 #include "tests/machine/network_namespace.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 class EthtoolTest : public NetworkNamespaceTest {
@@ -67,4 +67,4 @@ TEST_F(EthtoolTest, ListNamesWhatTheDriverAnswers) {
 }
 
 }  // namespace
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -12,7 +12,7 @@
 #include "agent/tools/tools.h"
 #include "tests/machine/temporary_directory.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 class FilesTest : public testing::Test {
@@ -228,4 +228,4 @@ TEST_F(FilesTest, ModulesAreKnownByTheirStateDirectory) {
 }
 
 }  // namespace
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -3,7 +3,7 @@
 #include "agent/machine/linux_machine.h"
 #include "tests/machine/network_namespace.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 class KernelFilesTest : public NetworkNamespaceTest {
@@ -98,4 +98,4 @@ TEST_F(KernelFilesTest, OtherFilesOfProcAreReadAfresh) {
 }
 
 }  // namespace
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -4,7 +4,7 @@
 #include "core/decode/fields.h"
 #include "tests/machine/network_namespace.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 class RtnlLinkTest : public NetworkNamespaceTest {
@@ -85,4 +85,4 @@ TEST_F(RtnlLinkTest, ManyInterfacesComeInOneDump) {
 }
 
 }  // namespace
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -7,7 +7,7 @@
 
 #include "agent/machine/netlink_socket.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 std::vector<std::uint8_t> Error(int code, std::string_view sentence, bool capped) {
@@ -102,4 +102,4 @@ TEST(InterfaceNameTest, OnlyWhatTheKernelTakes) {
 }
 
 }  // namespace
-}  // namespace railwright
+}  // namespace railwright::machine

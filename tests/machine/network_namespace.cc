@@ -12,7 +12,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 void MustSucceed(const Status& status) {
@@ -72,4 +72,4 @@ void NetworkNamespaceTest::RenameLink(std::string_view name, std::string_view to
   MustSucceed(socket_->Do(message, "rename " + std::string(name)));
 }
 
-}  // namespace railwright
+}  // namespace railwright::machine

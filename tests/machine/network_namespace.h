@@ -9,7 +9,7 @@
 #include "agent/machine/descriptor.h"
 #include "agent/machine/netlink_socket.h"
 
-namespace railwright {
+namespace railwright::machine {
 
 /// Between SetUp and TearDown the test's process is in a network and mount namespace of its own: devices,
 /// routes, rules, nftables and /proc/sys/net are its own, and vanish with it. Skipped without root.
@@ -31,4 +31,4 @@ class NetworkNamespaceTest : public testing::Test {
   std::unique_ptr<NetlinkSocket> socket_;
 };
 
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 const NftTableName kOurs{"inet", "ours"};
@@ -67,4 +67,4 @@ TEST(TransactionTest, NothingOutsideTheTableGoesThrough) {
 }
 
 }  // namespace
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -7,7 +7,7 @@
 #include "core/decode/nft_ruleset.h"
 #include "tests/machine/network_namespace.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 constexpr std::string_view kOurs = R"({"nftables":[
@@ -141,4 +141,4 @@ TEST_F(NftTest, WithoutTheNftProgramReadsSayThatItIsNotInstalled) {
 }
 
 }  // namespace
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -4,7 +4,7 @@
 #include "agent/machine/linux_machine.h"
 #include "tests/machine/temporary_directory.h"
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 class PackagesTest : public testing::Test {
@@ -47,4 +47,4 @@ TEST_F(PackagesTest, InstallingArrivesLater) {
 }
 
 }  // namespace
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -5,7 +5,7 @@
 
 #include <random>
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 struct Spelling {
@@ -96,4 +96,4 @@ TEST(RouteTest, AnyWordsAreParsedOrRefusedAndNeverCrash) {
 }
 
 }  // namespace
-}  // namespace railwright
+}  // namespace railwright::machine

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace railwright {
+namespace railwright::machine {
 namespace {
 
 TEST(RuleTest, EveryLineHasOneSpelling) {
@@ -58,4 +58,4 @@ TEST(RuleTest, AnyWordsAreParsedOrRefusedAndNeverCrash) {
 }
 
 }  // namespace
-}  // namespace railwright
+}  // namespace railwright::machine

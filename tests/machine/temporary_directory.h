@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-namespace railwright {
+namespace railwright::machine {
 
 class TemporaryDirectory {
  public:
@@ -39,4 +39,4 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-}  // namespace railwright
+}  // namespace railwright::machine
