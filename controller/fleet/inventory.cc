@@ -38,12 +38,10 @@ void InventoryBuilder::AddNodes(const Document& document, const v1::Cluster& clu
   int index = 0;
   for (const v1::NodeDecl& decl : cluster.nodes()) {
     const Place name_place = document.places.Of(decl.mark(), v1::NodeDecl::kNameFieldNumber);
-    const auto names = ExpandNames(decl.name());
-    if (!names.ok()) {
-      complaints_.At(document, name_place, "nodes: " + names.status().message(),
-                     static_cast<int>(decl.name().size()));
-      continue;
-    }
+    std::size_t left = kMostNodes - std::min(kMostNodes, inventory_.nodes.size());
+    const auto names = ExpandWithin(document, name_place, decl.name(), left, complaints_);
+    if (!names && left == 0) break;
+    if (!names) continue;
     if (!decl.addresses().empty() && names->size() != 1)
       complaints_.At(document, decl.mark(),
                      "addresses are for a single node, " + Quoted(decl.name()) + " names " +
@@ -78,6 +76,7 @@ void InventoryBuilder::AddNodes(const Document& document, const v1::Cluster& clu
 
 void InventoryBuilder::CheckTenants(const Document& document, const v1::Cluster& cluster) const {
   std::map<std::string, const v1::TenantDecl*> seen;
+  std::size_t left = kMostNodes;
   for (const v1::TenantDecl& tenant : cluster.tenants()) {
     const auto [first, fresh] = seen.emplace(tenant.name(), &tenant);
     if (!fresh)
@@ -87,11 +86,9 @@ void InventoryBuilder::CheckTenants(const Document& document, const v1::Cluster&
     for (int i = 0; i < tenant.nodes_size(); ++i) {
       const Place place =
           document.places.Of(tenant.mark(), v1::TenantDecl::kNodesFieldNumber, Places::Index(i));
-      const auto names = ExpandNames(tenant.nodes(i));
-      if (!names.ok()) {
-        complaints_.At(document, place, "nodes: " + names.status().message());
-        continue;
-      }
+      const auto names = ExpandWithin(document, place, tenant.nodes(i), left, complaints_);
+      if (!names && left == 0) return;
+      if (!names) continue;
       std::vector<std::string> unknown;
       for (const std::string& name : *names) {
         const auto found = inventory_.by_name.find(name);
@@ -112,6 +109,10 @@ void InventoryBuilder::Add(const Document& document, const v1::Cluster& cluster)
   if (cluster.nodes().empty() && !options_.allow_empty)
     complaints_.At(document, cluster.mark(),
                    "cluster " + Quoted(cluster.name()) + " declares no node; add some under \"nodes:\"");
+  if (cluster.ports_size() > kMostPorts)
+    return complaints_.At(
+        document, cluster.ports(kMostPorts).mark(),
+        "cluster " + Quoted(cluster.name()) + " declares more than " + std::to_string(kMostPorts) + " ports");
   PortBinder binder(document, cluster, complaints_, warnings_);
   for (std::size_t i = first; i < inventory_.nodes.size(); ++i)
     binder.Bind(inventory_.nodes[i], *declared_[i].decl);
@@ -136,21 +137,37 @@ bool Selector::Matches(const InventoryNode& node) const {
   return !by_name || names.contains(node.name);
 }
 
+std::optional<std::vector<std::string>> ExpandWithin(const Document& document, Place place,
+                                                     std::string_view pattern, std::size_t& left,
+                                                     Complaints& complaints) {
+  auto names = ExpandNames(pattern);
+  if (!names.ok()) {
+    complaints.At(document, place, "nodes: " + names.status().message(), static_cast<int>(pattern.size()));
+    return std::nullopt;
+  }
+  if (names->size() > left) {
+    left = 0;  // nothing more is expanded: many long ranges must not take long
+    complaints.At(document, place, "nodes: with " + Quoted(pattern) + " these are more than 100,000 nodes",
+                  static_cast<int>(pattern.size()));
+    return std::nullopt;
+  }
+  left -= names->size();
+  return std::move(*names);
+}
+
 Selector CompileSelector(const Document& document, const v1::NodeSelector& selector, Complaints& complaints) {
   Selector out{selector.role(),
                selector.rack(),
                {selector.labels().begin(), selector.labels().end()},
                selector.nodes_size() > 0,
                {}};
+  std::size_t left = kMostNodes;
   for (int i = 0; i < selector.nodes_size(); ++i) {
-    auto names = ExpandNames(selector.nodes(i));
-    if (!names.ok()) {
-      complaints.At(
-          document,
-          document.places.Of(selector.mark(), v1::NodeSelector::kNodesFieldNumber, Places::Index(i)),
-          "nodes: " + names.status().message());
-      continue;
-    }
+    const Place place =
+        document.places.Of(selector.mark(), v1::NodeSelector::kNodesFieldNumber, Places::Index(i));
+    auto names = ExpandWithin(document, place, selector.nodes(i), left, complaints);
+    if (!names && left == 0) break;
+    if (!names) continue;
     for (std::string& name : *names) out.names.insert(std::move(name));
   }
   return out;

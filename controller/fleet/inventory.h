@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +14,17 @@
 #include "controller/fleet/resolve.h"
 
 namespace railwright::fleet {
+
+/// Most nodes of a fleet, and most names that the ranges of one selector or of one cluster's tenants may
+/// give: ten times what one controller is planned for. It bounds what a short text can ask for.
+inline constexpr std::size_t kMostNodes = 100'000;
+/// Most port declarations of a cluster.
+inline constexpr int kMostPorts = 256;
+
+/// Expands `pattern` if at most `left` names come of it, and takes them off; otherwise a problem and nothing.
+std::optional<std::vector<std::string>> ExpandWithin(const Document& document, Place place,
+                                                     std::string_view pattern, std::size_t& left,
+                                                     Complaints& complaints);
 
 /// A NodeSelector with its ranges expanded. All given conditions must hold.
 struct Selector {

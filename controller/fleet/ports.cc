@@ -53,6 +53,7 @@ PortBinder::PortBinder(const Document& document, const v1::Cluster& cluster, Com
                        std::vector<std::string>& warnings)
     : document_(document), cluster_(cluster), complaints_(complaints), warnings_(warnings) {
   for (const PortDecl& decl : cluster.ports()) Compile(decl);
+  FindTwins();
 }
 
 void PortBinder::Compile(const PortDecl& decl) {
@@ -117,7 +118,8 @@ void PortBinder::Bind(InventoryNode& node, const v1::NodeDecl& decl) {
   std::vector<const PortPlan*> mine;
   for (const PortPlan& plan : plans_)
     if (plan.on.Matches(node)) mine.push_back(&plan);
-  CheckTwins(node, mine);
+  for (Twins& twins : twins_)
+    if (twins.a->on.Matches(node) && twins.b->on.Matches(node)) twins.nodes.push_back(node.name);
   CheckOverrides(node, decl);
   for (const PortPlan* plan : mine) {
     Port& port = node.ports.emplace_back();
@@ -198,14 +200,14 @@ void PortBinder::Gateways(const PortPlan& plan, const InventoryNode& node, Port&
   }
 }
 
-void PortBinder::CheckTwins(const InventoryNode& node, const std::vector<const PortPlan*>& ports) {
-  for (std::size_t i = 0; i < ports.size(); ++i)
-    for (std::size_t j = i + 1; j < ports.size(); ++j) {
-      const PortPlan &a = *ports[i], &b = *ports[j];
+void PortBinder::FindTwins() {
+  for (const PortPlan& b : plans_)
+    for (const PortPlan& a : plans_) {
+      if (&a == &b) break;
       const bool same_name = a.decl->name() == b.decl->name();
       const bool same_port =
           (!a.pci.empty() && a.pci == b.pci) || (!a.netdev.empty() && a.netdev == b.netdev);
-      if (same_name || same_port) twins_[{&a, &b}].push_back(node.name);
+      if (same_name || same_port) twins_.push_back({&a, &b, {}});
     }
 }
 
@@ -278,8 +280,8 @@ std::vector<std::string> PortBinder::Subnets() {
 }
 
 std::vector<std::string> PortBinder::Finish() {
-  for (const auto& [pair, nodes] : twins_) {
-    const auto& [a, b] = pair;
+  for (const auto& [a, b, nodes] : twins_) {
+    if (nodes.empty()) continue;
     const bool same_name = a->decl->name() == b->decl->name();
     complaints_.At(document_, b->decl->mark(),
                    (same_name ? "port " + Quoted(b->decl->name()) + " is declared twice"

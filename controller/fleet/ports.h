@@ -30,6 +30,10 @@ class PortBinder {
     std::vector<Pattern> gateways;
     Place gateway_place;
   };
+  struct Twins {  // two declarations that no node may have both
+    const PortPlan *a, *b;
+    std::vector<std::string> nodes;  // that have both
+  };
   struct Given {  // one address of one node
     Cidr address;
     const InventoryNode* node;
@@ -40,7 +44,7 @@ class PortBinder {
 
   void Compile(const v1::PortDecl& decl);
   void AddPattern(PortPlan& plan, const std::string& text, Place place);
-  void CheckTwins(const InventoryNode& node, const std::vector<const PortPlan*>& ports);
+  void FindTwins();
   void Address(const PortPlan& plan, std::string_view text, std::string_view from, Place place,
                const InventoryNode& node, Port& port, std::vector<Cidr>& addresses);
   void Gateways(const PortPlan& plan, const InventoryNode& node, Port& port,
@@ -58,7 +62,7 @@ class PortBinder {
   std::vector<PortPlan> plans_;
   std::vector<Given> given_;
   std::map<std::pair<int, int>, std::pair<std::string, std::size_t>> told_;  // place → sentence, count
-  std::map<std::pair<const PortPlan*, const PortPlan*>, std::vector<std::string>> twins_;
+  std::vector<Twins> twins_;
 };
 
 }  // namespace railwright::fleet

@@ -85,8 +85,17 @@ void ProfileCompiler::Select(const v1::Profile& profile, CompiledProfile& out) {
     std::sort(missing.begin(), missing.end());
     warnings_.push_back(document_.id() + " names " + Named(missing) + ", which no cluster declares");
   }
-  for (std::size_t i = 0; i < inventory_.nodes.size(); ++i)
+  const auto take = [&](std::size_t i) {
     if (out.selector.Matches(inventory_.nodes[i])) out.nodes.push_back(i);
+  };
+  if (!out.selector.by_name) {
+    for (std::size_t i = 0; i < inventory_.nodes.size(); ++i) take(i);
+  } else {
+    for (const std::string& name : out.selector.names)
+      if (const auto found = inventory_.by_name.find(name); found != inventory_.by_name.end())
+        take(found->second);
+    std::sort(out.nodes.begin(), out.nodes.end());
+  }
 }
 
 std::string ProfileCompiler::Text(const v1::SettingValue& value) {

@@ -35,6 +35,23 @@ std::vector<std::string> ProblemsWith(const std::vector<std::string>& profiles) 
 
 using Texts = std::vector<std::string>;
 
+TEST(ResolveTest, TheProfileOfTheHousePlanResolves) {
+  const Resolved resolved = With({P("roce-lossless", R"(for: {role: gpu}
+mode: enforce
+settings:
+  link.mtu: {fabric: 4200}
+  qos.pfc: {fabric: [3]}
+  dcqcn.rpg_ai_rate: {fabric: 5}
+  sysctl.net.ipv4.conf.all.arp_ignore: 1
+)")});
+  EXPECT_EQ(resolved.warnings, Texts{});
+  EXPECT_EQ(resolved.nodes.at("gpu-4").settings.size(), 7U);
+  EXPECT_EQ(Values(resolved, "gpu-4", "qos.pfc"), "rail0=3 rail1=3");
+  EXPECT_EQ(Values(resolved, "gpu-4", "dcqcn.rpg_ai_rate"), "rail0=5 rail1=5");
+  EXPECT_EQ(Values(resolved, "gpu-4", "sysctl.net.ipv4.conf.all.arp_ignore"), "-=1");
+  EXPECT_EQ(resolved.nodes.at("st-1").settings.size(), 0U);
+}
+
 TEST(ResolveTest, ASettingOfPortsGoesToAllFabricPorts) {
   const Resolved resolved = With({P("a", "mode: enforce\nsettings: {link.mtu: 4200}\n")});
   EXPECT_EQ(Values(resolved, "gpu-1", "link.mtu"), "rail0=4200 rail1=4200");
