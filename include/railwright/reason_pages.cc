@@ -39,13 +39,34 @@ constexpr std::array kPages{
                "without "
                "gateway). The message names the value and what is allowed."},
     ReasonPage{
+        "KernelHasNoModules", "RW-9030", "This kernel cannot load modules.",
+        "It was built without CONFIG_MODULES (no /proc/modules), and the module is not built in. Take the "
+        "key out for this node, or boot a kernel that has it."},
+    ReasonPage{
         "ManagementPath", "RW-9005", "Refused: the change touches the way to the controller.",
         "Until confirmed apply exists, nothing that disturbs a management port or the interface of the "
         "controller connection is written. Change it by hand, on the console."},
     ReasonPage{"NeedsReboot", "RW-9006", "The value takes effect at the next boot.",
                "It is not so in the running kernel. Reboot the node when it is drained."},
+    ReasonPage{"NoChannels", "RW-9031", "The port's driver has no channels to set.",
+               "ethtool answers EOPNOTSUPP, as for virtual interfaces. Nothing is wrong with the port."},
     ReasonPage{"NoChecksRun", "RW-9014", "Nothing was measured.",
                "A verdict without evidence is Unknown. The message says what was missing."},
+    ReasonPage{
+        "NoConfigfs", "RW-9032", "configfs is not mounted.",
+        "rdma_cm is loaded but shows its defaults only there: `mount -t configfs none /sys/kernel/config`."},
+    ReasonPage{"NoPause", "RW-9033", "The port's driver has no pause frames to set.",
+               "ethtool answers EOPNOTSUPP, as for virtual functions and virtual interfaces."},
+    ReasonPage{
+        "NoRdmaDevice", "RW-9034", "The port has no RDMA device.",
+        "Nothing below /sys/class/infiniband belongs to its interface. On a card that should have one: the "
+        "driver's RDMA module is not loaded, or RoCE is turned off in the firmware."},
+    ReasonPage{"NoRings", "RW-9035", "The port's driver has no rings to set.",
+               "ethtool answers EOPNOTSUPP, as for most virtual interfaces."},
+    ReasonPage{
+        "NoSuchSysctl", "RW-9036", "This kernel or network namespace has no such parameter.",
+        "The file below /proc/sys is not there: the kernel is older or newer, was built without it, or shows "
+        "it only in the first network namespace (most of net.core)."},
     ReasonPage{"NotFabricPort", "RW-9007", "Refused: the port is not declared a fabric port.",
                "Railwright writes only to ports that the Cluster document declares with role fabric."},
     ReasonPage{"NotObserved", "RW-9015", "Not looked at yet.",
@@ -64,6 +85,9 @@ constexpr std::array kPages{
                "Its selector (PCI address or interface name) matches nothing here. Compare with `railctl get "
                "nodes` and "
                "correct the Cluster document, or find out why the card is gone."},
+    ReasonPage{
+        "RdmaCmNotLoaded", "RW-9037", "The module rdma_cm is not loaded.",
+        "Nothing connects by rdma_cm here, so its defaults do not exist. Declare `module.rdma_cm: loaded`."},
     ReasonPage{"ReadFailed", "RW-9001", "The value could not be read.",
                "The message holds the path and the kernel's own words. A failed read is never a pass."},
     ReasonPage{"Undone", "RW-9017", "The step was rolled back because a later step of its plan failed.",
