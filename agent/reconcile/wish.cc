@@ -78,10 +78,11 @@ void BindWish(Wish& wish, const NodeFacts& facts) {
   wish.target.facts = &facts;
   wish.unbound.clear();
   wish.desired.clear();
+  wish.target.wish.clear();
   wish.desired_error = Ok();
   if (wish.setting == nullptr || !wish.error.ok()) return;
 
-  if (wish.setting->info().targets == TargetKind::kPort) {
+  if (wish.setting->TargetsOf(wish.target.param) == TargetKind::kPort) {
     const auto port = std::find_if(facts.ports.begin(), facts.ports.end(), [&](const BoundPort& bound) {
       return bound.port.name == wish.spec.target;
     });
@@ -97,11 +98,13 @@ void BindWish(Wish& wish, const NodeFacts& facts) {
   }
   if (wish.restore) {
     if (wish.restore->kind == Original::Kind::kValue) wish.desired = wish.restore->value;
+    wish.target.wish = wish.desired;
     return;
   }
   auto desired = wish.setting->Desired(wish.target, wish.canonical);
   if (desired.ok()) {
     wish.desired = *std::move(desired);
+    wish.target.wish = wish.desired;
   } else {
     wish.desired_error = desired.status();
   }
@@ -120,7 +123,7 @@ Status CheckState(const DesiredState& state, const Catalog& catalog) {
     auto match = catalog.Find(spec.key);
     if (!match.ok())
       return Refused(spec, match.status().message() + " (this agent may be older than the controller)");
-    const bool port_kind = match->setting->info().targets == TargetKind::kPort;
+    const bool port_kind = match->setting->TargetsOf(match->param) == TargetKind::kPort;
     if (port_kind && !ports.contains(spec.target))
       return Refused(spec, spec.target.empty() ? "applies to a port; name one of: " + PortNames(state)
                                                : "no port of that name; declared are: " + PortNames(state));
