@@ -48,10 +48,11 @@ Finding Judge(const Wish& wish, const Sight& sight, const std::string& prepare_e
     return Unknown(std::move(finding), "InvalidValue", subject + ": " + wish.error.message(),
                    "correct the value in " + where);
   if (!wish.unbound.empty())
-    return Unknown(
-        std::move(finding), "PortNotFound", wish.unbound,
-        "compare the port's selector with `ip -br link` on the node; correct the Cluster document, or find "
-        "out why the card is gone");
+    return Unknown(std::move(finding), "PortNotFound", wish.unbound,
+                   wish.restore
+                       ? "declare the port until the value is put back, or apply without --restore"
+                       : "compare the port's selector with `ip -br link` on the node; correct the Cluster "
+                         "document, or find out why the card is gone");
   if (!wish.desired_error.ok())
     return Unknown(std::move(finding), "InvalidValue", subject + ": " + wish.desired_error.message(),
                    "correct the value in " + where + ", or what it refers to in the Cluster document");

@@ -60,8 +60,9 @@ struct Entry {
   Clock::Steady looked_at{};
   std::uint64_t tick = 0, epoch = 0;  ///< of the last look
 
-  bool held = false;  ///< was as declared when last judged by value: a deviation from here on is drift
-  bool gone = false;  ///< a restore that is done
+  bool held = false;       ///< was as declared when last judged by value: a deviation from here on is drift
+  std::string held_value;  ///< the concrete value that was fulfilled then
+  bool gone = false;       ///< a restore that is done
   std::optional<Deviation> deviation;
   std::optional<Hold> hold;
   int tries = 0;                               ///< failed writes since it was last as declared

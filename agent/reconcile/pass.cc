@@ -39,7 +39,11 @@ void Reconciler::Impl::Rebind() {
   if (!facts_differ && !policy_differs) return;
   if (facts_differ) {
     auto bound = std::make_unique<NodeFacts>(std::move(facts));
-    for (Entry& entry : entries_) BindWish(entry.wish, *bound);
+    for (Entry& entry : entries_) {
+      BindWish(entry.wish, *bound);
+      // "declared" may stand for another address now: what differs then is no drift.
+      if (entry.wish.unbound.empty() && entry.wish.desired != entry.held_value) entry.held = false;
+    }
     facts_ = std::move(bound);
     for (CheckEntry& check : checks_) check.marked = true;
   }
@@ -101,6 +105,7 @@ void Reconciler::Impl::Assess(Entry& entry, const Mark& mark) {
       return;
     }
     entry.held = true;
+    entry.held_value = entry.wish.desired;
     entry.deviation.reset();
     entry.hold.reset();
     entry.tries = 0;
@@ -170,17 +175,18 @@ void Reconciler::Impl::RefreshFinding(Entry& entry) {
   findings_changed_ = true;
 }
 
+// Marks what time has come for: reads and writes to be tried again, second looks.
 void Reconciler::Impl::ReleaseHolds(Clock::Steady now) {
-  for (Entry& entry : entries_)
-    if (entry.read_again_at && *entry.read_again_at <= now) entry.mark.set = look_now_ = true;
+  for (Entry& entry : entries_) {
+    const bool read = entry.read_again_at && *entry.read_again_at <= now;
+    const bool verify = entry.hold && entry.hold->verifying && entry.hold->retry_at <= now;
+    if (read || verify) entry.mark.set = look_now_ = true;
+  }
   bool released = true;
   while (released) {  // a cause first, then those that wait for it
     released = false;
     for (Entry& entry : entries_) {
-      if (!entry.hold || entry.hold->verifying) {
-        if (entry.hold && entry.hold->retry_at <= now && !entry.mark.set) entry.mark.set = look_now_ = true;
-        continue;
-      }
+      if (!entry.hold || entry.hold->verifying) continue;
       const bool due = entry.hold->until == Hold::Until::kTime && entry.hold->retry_at <= now;
       const bool free = entry.hold->until == Hold::Until::kCause && !entries_[entry.hold->cause].hold;
       if (!due && !free) continue;

@@ -82,6 +82,7 @@ Status Reconciler::Impl::Accept(const DesiredState& state) {
       entry.finding = old->finding;
       entry.looked_at = old->looked_at;
       // The same wish that was fulfilled: a deviation is drift still, not the new generation's doing.
+      entry.held_value = old->held_value;
       entry.held = old->held && !wish.restore && !old->wish.restore && old->wish.canonical == wish.canonical;
     }
     entry.wish = std::move(wish);

@@ -132,6 +132,17 @@ TEST(DriftTest, ANewGenerationWithTheSameWishDoesNotHideDrift) {
   EXPECT_EQ(intended.back(), "sysctl.b  1→2");
 }
 
+TEST(DriftTest, ANewAddressBehindTheSameWordIsIntended) {
+  Node node;
+  node.machine.Put("/rtnl/addr/rail0", "");
+  node.Apply(Node::State(1).Enforce("rail.address", "rail0", "declared"));
+  node.Apply(
+      BuildState(2).Fabric("rail0", {}, {"10.10.0.77/24"}).Enforce("rail.address", "rail0", "declared"));
+  EXPECT_EQ(node.Value("/rtnl/addr/rail0"), "10.10.0.77/24");
+  EXPECT_TRUE(node.Changes(ChangeKind::kDrift).empty());
+  EXPECT_EQ(node.Changes(ChangeKind::kIntended).back(), "rail.address rail0 10.10.0.1/24→10.10.0.77/24");
+}
+
 TEST(DriftTest, SeveralAtOnceAreEachRecorded) {
   Node node;
   Enforced(node);
