@@ -75,7 +75,7 @@ Outcome Writer::Write(const Wish& wish, Sight& sight, const std::string& to, con
   } else {
     outcome.kind = Outcome::Kind::kNotYet;
     outcome.error =
-        Status(Code::kFailedPrecondition,
+        Status(Code::kInvalidArgument,
                "written and accepted, but it reads " +
                    (sight.observation.value.empty() ? "nothing" : OneLine(sight.observation.value)));
     return outcome;

@@ -13,6 +13,7 @@ Cure CureOf(Code code) {
     case Code::kInternal:
     case Code::kUnknown:
     case Code::kDataLoss: return Cure::kUndoRetry;
+    case Code::kFailedPrecondition: return Cure::kWait;
     default: return Cure::kUndoAndWait;
   }
 }

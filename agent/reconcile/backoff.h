@@ -11,10 +11,13 @@ namespace railwright {
 
 /// What a failed write calls for; the error's code decides.
 enum class Cure : std::uint8_t {
-  kRetry,        ///< the world is busy: the same call may succeed. Unavailable, Aborted, DeadlineExceeded,
-                 ///< ResourceExhausted
-  kUndoRetry,    ///< it may or may not pass (EIO from a firmware): undone, then a few more tries. Internal,
-                 ///< Unknown, DataLoss
+  kRetry,      ///< the world is busy: the same call may succeed. Unavailable, Aborted, DeadlineExceeded,
+               ///< ResourceExhausted
+  kUndoRetry,  ///< it may or may not pass (EIO from a firmware): undone, then a few more tries. Internal,
+               ///< Unknown, DataLoss
+  kWait,  ///< nothing was done, since the world is not ready for it (a link that is down): what the group has
+          ///< done stays, its other steps go on, and this one waits until the world changes.
+          ///< FailedPrecondition
   kUndoAndWait,  ///< it will stay wrong until the world or the wish changes. All others
 };
 Cure CureOf(Code code);

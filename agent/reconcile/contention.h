@@ -16,6 +16,10 @@ class Returns {
  public:
   /// Notes one return; the number of them within `window` that ends now.
   int Count(Clock::Steady now, std::chrono::nanoseconds window);
+  /// Takes the last one back: it was no return.
+  void Forgive() {
+    if (!times_.empty()) times_.pop_back();
+  }
   void Clear() { times_.clear(); }
 
  private:

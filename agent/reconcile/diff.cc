@@ -102,6 +102,7 @@ Finding Judge(const Wish& wish, const Sight& sight, const std::string& prepare_e
   if (wish.restore)
     finding.message = subject + " is " + Quoted(seen.value) + "; before Railwright's first write it was " +
                       Quoted(wish.desired);
+  if (!seen.message.empty()) finding.message += " (" + OneLine(seen.message, 512) + ")";
   finding.verdict = Verdict::kDrifted;
   finding.reason = "Differs";
   finding.fix = "the agent corrects it; by hand: bring it to the declared value";

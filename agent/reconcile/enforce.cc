@@ -123,7 +123,7 @@ void Reconciler::Impl::Verify(Entry& entry) {
   outcome.touched = true;
   outcome.error = !entry.wish.unbound.empty() ? Status(Code::kNotFound, entry.wish.unbound)
                   : entry.sight.error.ok()
-                      ? Status(Code::kFailedPrecondition, "written and accepted, but it " + Reads(entry))
+                      ? Status(Code::kInvalidArgument, "written and accepted, but it " + Reads(entry))
                       : entry.sight.error.Within("written, but it cannot be read back");
   Fail(entry, hold.before, outcome);
 }
@@ -154,18 +154,22 @@ void Reconciler::Impl::Fail(Entry& entry, const Observation& before, const Outco
   Record(entry, kind, before, entry.wish.desired, false, what);
 
   std::string left;
-  if (kind == ChangeKind::kIntended && cure != Cure::kRetry) left = UndoGroup(entry, before, outcome.touched);
+  // The value went because the world changed (a link went down and took its routes): nobody fights for it.
+  if (cure == Cure::kWait && !entry.contended) entry.returns.Forgive();
+  if (kind == ChangeKind::kIntended && cure != Cure::kRetry && cure != Cure::kWait)
+    left = UndoGroup(entry, before, outcome.touched);
   Look(machine_, entry.wish, entry.sight);
   if (left.empty()) left = "it " + Reads(entry);
 
   const std::chrono::nanoseconds wait = BackoffAfter(entry.tries, jitter_);
   Hold hold;
-  hold.until = cure == Cure::kUndoAndWait ? Hold::Until::kWorldChange : Hold::Until::kTime;
+  const bool wait_for_world = cure == Cure::kUndoAndWait || cure == Cure::kWait;
+  hold.until = wait_for_world ? Hold::Until::kWorldChange : Hold::Until::kTime;
   hold.retry_at = clock_.Now() + wait;
   hold.version = entry.sight.trace.version();
   hold.reason = "ApplyFailed";
   hold.message = what + "; " + left;
-  if (cure == Cure::kUndoAndWait) {
+  if (wait_for_world) {
     hold.message += "; tried again when what is read here changes, or with the next generation";
     hold.fix = "correct the value, or remove what stands in its way; `railctl pause " + entry.wish.spec.key +
                "` and `railctl pause --resume " + entry.wish.spec.key + "` try it again as it is";
@@ -176,7 +180,7 @@ void Reconciler::Impl::Fail(Entry& entry, const Observation& before, const Outco
   entry.hold = std::move(hold);
   entry.deviation = entry.deviation.value_or(Deviation{kind, clock_.Now(), {}, false});
   RefreshFinding(entry);
-  HoldBack(entry);
+  if (cure != Cure::kWait) HoldBack(entry);
 }
 
 std::string Reconciler::Impl::UndoGroup(Entry& entry, const Observation& before, bool touched) {

@@ -81,7 +81,7 @@ void Reconciler::Impl::Observe(Entry& entry) {
 
   // A read that failed for a moment shall not leave the verdict Unknown for a whole scan interval.
   const Cure cure = CureOf(entry.sight.error.code());
-  if (entry.sight.error.ok() || cure == Cure::kUndoAndWait) {
+  if (entry.sight.error.ok() || cure == Cure::kUndoAndWait || cure == Cure::kWait) {
     entry.failed_reads = 0;
     entry.read_again_at.reset();
   } else {

@@ -17,6 +17,7 @@ void Understand(Wish& wish, const Catalog& catalog) {
   }
   wish.setting = match->setting;
   wish.target.param = std::move(match->param);
+  wish.spec.key = std::move(match->key);  // two spellings are one key
   if (wish.restore) return;
   auto canonical = wish.setting->Canonical(wish.target.param, wish.spec.value);
   if (canonical.ok()) {
@@ -48,22 +49,23 @@ std::vector<Wish> MakeWishes(const DesiredState& state, const Catalog& catalog,
     Wish wish;
     wish.spec = spec;
     Understand(wish, catalog);
-    declared.insert({spec.key, spec.target});
+    declared.insert({wish.spec.key, spec.target});
     wishes.push_back(std::move(wish));
   }
   for (const KeyTarget& place : state.restore) {
-    if (!declared.insert(place).second) continue;
-    const auto original = std::find_if(originals.begin(), originals.end(), [&](const Original& one) {
-      return one.key == place.key && one.target == place.target;
-    });
-    if (original == originals.end()) continue;  // never written here: nothing to put back
     Wish wish;
     wish.spec.key = place.key;
     wish.spec.target = place.target;
     wish.spec.mode = Mode::kEnforce;  // asked for by name
     wish.spec.origin.document = "restore";
-    wish.restore = *original;
+    wish.restore.emplace();
     Understand(wish, catalog);
+    if (!declared.insert({wish.spec.key, wish.spec.target}).second) continue;
+    const auto original = std::find_if(originals.begin(), originals.end(), [&](const Original& one) {
+      return one.key == wish.spec.key && one.target == wish.spec.target;
+    });
+    if (original == originals.end()) continue;  // never written here: nothing to put back
+    wish.restore = *original;
     wishes.push_back(std::move(wish));
   }
   std::stable_sort(wishes.begin(), wishes.end(), [](const Wish& a, const Wish& b) {
@@ -76,9 +78,9 @@ void BindWish(Wish& wish, const NodeFacts& facts) {
   wish.target.name = wish.spec.target;
   wish.target.port = nullptr;
   wish.target.facts = &facts;
+  wish.target.wish.clear();
   wish.unbound.clear();
   wish.desired.clear();
-  wish.target.wish.clear();
   wish.desired_error = Ok();
   if (wish.setting == nullptr || !wish.error.ok()) return;
 
@@ -119,10 +121,10 @@ Status CheckState(const DesiredState& state, const Catalog& catalog) {
   }
   std::set<KeyTarget> places;
   for (const SettingSpec& spec : state.settings) {
-    if (!places.insert({spec.key, spec.target}).second) return Refused(spec, "declared twice");
     auto match = catalog.Find(spec.key);
     if (!match.ok())
       return Refused(spec, match.status().message() + " (this agent may be older than the controller)");
+    if (!places.insert({match->key, spec.target}).second) return Refused(spec, "declared twice");
     const bool port_kind = match->setting->TargetsOf(match->param) == TargetKind::kPort;
     if (port_kind && !ports.contains(spec.target))
       return Refused(spec, spec.target.empty() ? "applies to a port; name one of: " + PortNames(state)

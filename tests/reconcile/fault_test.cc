@@ -256,6 +256,41 @@ TEST(FaultTest, APermanentErrorWaitsForTheWorldToChange) {
   EXPECT_EQ(node.agent->Report().verdict, Verdict::kCompliant);
 }
 
+TEST(FaultTest, WhatTheWorldIsNotReadyForWaitsAndHoldsNobodyUp) {
+  Node node;
+  node.machine.Put("/rtnl/addr/rail0", "");
+  node.machine.FailWrites("/ethtool/rail0/channels",
+                          Status(Code::kFailedPrecondition, "rail0 is down: no channels", ENETDOWN));
+  node.Apply(Node::State(1)
+                 .Enforce("link.mtu", "rail0", "4200")
+                 .Enforce("link.channels", "rail0", "8")
+                 .Enforce("rail.address", "rail0", "declared"));
+  EXPECT_EQ(node.Value("/rtnl/link/rail0/mtu"), "4200");
+  EXPECT_EQ(node.Value("/rtnl/addr/rail0"), "10.10.0.1/24");
+  EXPECT_EQ(node.Of("link.channels", "rail0").reason, "ApplyFailed");
+  EXPECT_TRUE(node.Changes(ChangeKind::kUndone).empty());
+  EXPECT_TRUE(node.agent->Report().settled);
+  node.machine.FailWrites("/ethtool/rail0/channels", Ok());
+  node.Pass(10s);
+  node.Drift("/ethtool/rail0/channels", "6");
+  EXPECT_EQ(node.Value("/ethtool/rail0/channels"), "8");
+}
+
+TEST(FaultTest, ALinkThatComesAndGoesIsNoFight) {
+  Node node;
+  node.Apply(Node::State(1).Enforce("link.channels", "rail0", "8"));
+  for (int i = 0; i < 20; ++i) {
+    node.machine.FailWrites("/ethtool/rail0/channels", Status(Code::kFailedPrecondition, "rail0 is down"));
+    node.Drift("/ethtool/rail0/channels", "0");
+    node.Pass(5s);
+    node.machine.FailWrites("/ethtool/rail0/channels", Ok());
+    node.Drift("/ethtool/rail0/channels", "1");
+    EXPECT_EQ(node.Value("/ethtool/rail0/channels"), "8");
+    node.Pass(1s);
+  }
+  EXPECT_EQ(node.agent->counters().contended, 0u);
+}
+
 TEST(FaultTest, ANewGenerationTriesAgain) {
   Node node;
   node.machine.FailWrites("/proc/sys/a", FromErrno(EPERM, "/proc/sys/a"));

@@ -224,6 +224,7 @@ TEST(BackoffTest, TheCodeDecidesTheCure) {
   EXPECT_EQ(CureOf(CodeOf(EAGAIN)), Cure::kRetry);
   EXPECT_EQ(CureOf(CodeOf(ENOSPC)), Cure::kRetry);
   EXPECT_EQ(CureOf(CodeOf(EIO)), Cure::kUndoRetry);
+  EXPECT_EQ(CureOf(Code::kFailedPrecondition), Cure::kWait);
   for (const int error : {EINVAL, ERANGE, EPERM, EACCES, EROFS, EOPNOTSUPP, ENOENT, ENODEV, EEXIST})
     EXPECT_EQ(CureOf(CodeOf(error)), Cure::kUndoAndWait) << error;
 }
