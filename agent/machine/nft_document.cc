@@ -141,6 +141,75 @@ Result<std::string> Transaction(std::string_view value, const NftTableName& tabl
   return std::string(value);
 }
 
+namespace {
+
+bool SameObject(const std::string& kind, const Json& a, const Json& b) {
+  return kind != "rule" && TextOf(a, "name") == TextOf(b, "name");
+}
+
+/// One command on the objects of one table.
+void Apply(Json& objects, const std::string& verb, const std::string& kind, const Json& body,
+           const NftTableName& table) {
+  auto in_table = [&](const Json& object) {
+    return object.is_object() && object.size() == 1 && object.begin()->is_object() &&
+           TableOf(object.begin().key(), *object.begin()) == table;
+  };
+  auto matches = [&](const Json& object) {
+    return in_table(object) && object.begin().key() == kind && SameObject(kind, *object.begin(), body);
+  };
+  auto remove_if = [&](auto condition) {
+    Json kept = Json::array();
+    for (Json& object : objects)
+      if (!condition(object)) kept.push_back(std::move(object));
+    objects = std::move(kept);
+  };
+  if (verb == "add" || verb == "create" || verb == "insert") {
+    if (kind == "element") {
+      for (Json& object : objects)
+        if (in_table(object) && (object.begin().key() == "set" || object.begin().key() == "map") &&
+            TextOf(*object.begin(), "name") == TextOf(body, "name") && body.contains("elem"))
+          for (const Json& one : body["elem"]) (*object.begin())["elem"].push_back(one);
+      return;
+    }
+    for (const Json& object : objects)
+      if (matches(object)) return;
+    objects.insert(verb == "insert" ? objects.begin() : objects.end(), Json{{kind, body}});
+  } else if (verb == "flush" && kind == "table") {
+    remove_if([&](const Json& object) { return in_table(object) && object.begin().key() == "rule"; });
+  } else if (verb == "flush" && kind == "chain") {
+    remove_if([&](const Json& object) {
+      return in_table(object) && object.begin().key() == "rule" &&
+             TextOf(*object.begin(), "chain") == TextOf(body, "name");
+    });
+  } else if ((verb == "delete" || verb == "destroy") && kind == "table") {
+    remove_if(in_table);
+  } else if (verb == "delete" || verb == "destroy") {
+    remove_if(matches);
+  }
+}
+
+}  // namespace
+
+Result<std::string> ApplyInMemory(std::string_view listing, std::string_view value,
+                                  const NftTableName& table) {
+  RW_ASSIGN_OR_RETURN(Json document, Parsed(listing));
+  if (!document.is_object() || !document["nftables"].is_array())
+    return Status(Code::kInternal, "what was listed is no ruleset");
+  Result<std::string> transaction = value.empty() ? DeleteTable(table) : Transaction(value, table);
+  if (!transaction.ok()) return transaction.status();
+  RW_ASSIGN_OR_RETURN(const Json commands, Parsed(*transaction));
+  for (const Json& command : commands["nftables"]) {
+    const std::string& verb = command.begin().key();
+    const Json& body = command.begin().value();
+    if (verb == "metainfo") continue;
+    if (body.contains("family"))
+      Apply(document["nftables"], "add", verb, body, table);
+    else
+      Apply(document["nftables"], verb, body.begin().key(), body.begin().value(), table);
+  }
+  return Dump(document);
+}
+
 std::string DeleteTable(const NftTableName& table) {
   return Dump({{"nftables", Json::array({TableCommand("delete", table)})}});
 }

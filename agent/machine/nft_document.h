@@ -25,6 +25,12 @@ Result<NftTables> SplitByTable(std::string_view listing);
 /// InvalidArgument when any command touches another table, or the ruleset as a whole: one path is one table.
 Result<std::string> Transaction(std::string_view value, const NftTableName& table);
 
+/// What `nft -j list ruleset` would print after Set(`value`) on one table, given what it prints now: the
+/// commands applied to objects, for machines that are not there. Handles are those of `listing`. The order of
+/// rules is that of add and insert; nothing is checked as the kernel would.
+Result<std::string> ApplyInMemory(std::string_view listing, std::string_view value,
+                                  const NftTableName& table);
+
 /// The transaction that deletes a table.
 std::string DeleteTable(const NftTableName& table);
 

@@ -166,7 +166,7 @@ TEST_F(FilesTest, KilledInTheMiddleTheOldOrTheNewContentIsThereWhole) {
   const std::string a(300'000, 'a'), b(300'000, 'b');
   ASSERT_TRUE(machine_->Set("/file/etc/x", a).ok());
   std::mt19937 random(5);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 30; ++round) {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {

@@ -1,0 +1,157 @@
+#include "agent/machine/memory_world.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "agent/machine/ip_address.h"
+#include "agent/machine/nft_document.h"
+#include "agent/machine/paths.h"
+#include "agent/machine/route.h"
+#include "agent/machine/rule.h"
+#include "core/decode/fields.h"
+
+namespace railwright::machine {
+namespace {
+
+/// The one spelling that the kernel's backend would read back.
+Result<std::string> CanonicalLine(std::string_view path, const std::string& line) {
+  if (IsBelow(path, "/rtnl/route")) {
+    RW_ASSIGN_OR_RETURN(const Route route, Route::Parse(line));
+    return route.Text();
+  }
+  if (IsBelow(path, "/rtnl/rule")) {
+    RW_ASSIGN_OR_RETURN(const Rule rule, Rule::Parse(line));
+    return rule.Text();
+  }
+  if (line.find(' ') != std::string::npos) return line;
+  RW_ASSIGN_OR_RETURN(const IpPrefix prefix, IpPrefix::Parse(line, false));
+  return prefix.Text();
+}
+
+Result<std::string> CanonicalSet(std::string_view path, std::string_view value) {
+  std::string lines;
+  for (const std::string& line : SortedLines(value)) {
+    const Result<std::string> canonical = CanonicalLine(path, line);
+    if (!canonical.ok()) return canonical.status().Within(path);
+    lines += *canonical + "\n";
+  }
+  return JoinLines(SortedLines(lines));
+}
+
+}  // namespace
+
+Result<std::string> MemoryWorld::Get(std::string_view path) const {
+  const auto found = changed_.find(path);
+  if (found == changed_.end()) return recorded_(path);
+  if (!found->second) return FromErrno(ENOENT, path);
+  return *found->second;
+}
+
+void MemoryWorld::Put(std::string_view path, std::optional<std::string> value) {
+  changed_.insert_or_assign(std::string(path), std::move(value));
+}
+
+Status MemoryWorld::Set(std::string_view path, std::string_view value) {
+  const auto optional = [&] { return value.empty() ? std::nullopt : std::optional<std::string>(value); };
+  if (IsBelow(path, "/file") && path.size() > 6) {
+    Put(path, optional());
+    return Ok();
+  }
+  if (IsBelow(path, "/rtnl/link")) return SetLink(path, value);
+  if (IsBelow(path, "/nft/table")) return SetTable(path, value);
+  // Everything else must be there to be changed.
+  const Result<std::string> before = Get(path);
+  if (IsBelow(path, "/sys/kernel/config") && (value == "directory" || value.empty())) {
+    if (!before.ok() && before.status().code() != Code::kNotFound) return before.status();
+    if (!before.ok() || *before == "directory") {
+      Put(path, optional());
+      return Ok();
+    }
+  }
+  if (!before.ok()) return before.status();
+  if (IsBelow(path, "/sys") || IsBelow(path, "/proc")) {
+    Put(path, std::string(value));
+  } else if (IsBelow(path, "/rtnl/addr") || IsBelow(path, "/rtnl/route") || IsBelow(path, "/rtnl/rule")) {
+    RW_ASSIGN_OR_RETURN(std::string lines, CanonicalSet(path, value));
+    Put(path, std::move(lines));
+  } else if (IsBelow(path, "/ethtool")) {
+    const Result<Fields> wanted = Fields::Parse(value);
+    if (!wanted.ok()) return wanted.status().Within(path);
+    RW_ASSIGN_OR_RETURN(Fields now, Fields::Parse(*before));
+    for (const auto& [name, text] : wanted->all()) {
+      if (name.ends_with("_max")) continue;
+      if (now.Find(name) == nullptr)
+        return Status(Code::kInvalidArgument,
+                      std::string(path) + ": no field \"" + name + "\" in " + *before);
+      now.Set(name, text);
+    }
+    Put(path, now.Text());
+  } else if (IsBelow(path, "/kmod")) {
+    if (*before == "builtin" && value.empty())
+      return Status(Code::kFailedPrecondition,
+                    std::string(path) + ": built into the kernel, cannot be unloaded");
+    if (*before != "builtin") Put(path, value.empty() ? "absent" : "live");
+  } else {
+    return Status(Code::kUnimplemented, std::string(path) + ": a recorded machine does not change this");
+  }
+  return Ok();
+}
+
+Status MemoryWorld::SetLink(std::string_view path, std::string_view value) {
+  const auto parts = PathParts(path);
+  if (parts.size() != 4 || (parts[3] != "mtu" && parts[3] != "state")) return NoSuchPath(path);
+  const std::string link = "/rtnl/link/" + std::string(parts[2]);
+  RW_ASSIGN_OR_RETURN(const std::string text, Get(link));
+  RW_ASSIGN_OR_RETURN(Fields fields, Fields::Parse(text));
+  if (parts[3] == "mtu") {
+    const Result<std::uint64_t> mtu = ParseNumber(value);
+    if (!mtu.ok()) return mtu.status().Within(path);
+    const std::uint64_t least = fields.Number("min_mtu").value_or(0);
+    const std::uint64_t most = fields.Number("max_mtu").value_or(0);
+    if (*mtu < least || (most != 0 && *mtu > most))
+      return FromErrno(EINVAL, std::string(path) + ": setting " + std::string(value),
+                       "allowed: " + std::to_string(least) + "…" + std::to_string(most));
+  } else if (value != "up" && value != "down") {
+    return Status(Code::kInvalidArgument,
+                  std::string(path) + ": \"" + std::string(value) + "\" (allowed: up, down)");
+  }
+  fields.Set(parts[3], value);
+  Put(link, fields.Text());
+  Put(path, std::string(value));
+  return Ok();
+}
+
+Status MemoryWorld::SetTable(std::string_view path, std::string_view value) {
+  const auto parts = PathParts(path, 4);
+  if (parts.size() != 4) return NoSuchPath(path);
+  const NftTableName table{std::string(parts[2]), std::string(parts[3])};
+  const Result<std::string> listing = Get("/nft/ruleset");
+  if (!listing.ok()) return listing.status().Within(path);
+  const Result<std::string> changed = ApplyInMemory(*listing, value, table);
+  if (!changed.ok()) return changed.status().Within(path);
+  Put("/nft/ruleset", *changed);
+  const Result<std::string> generation = Get("/nft/generation");
+  const Result<std::uint64_t> number = generation.ok() ? ParseNumber(*generation) : std::uint64_t{0};
+  Put("/nft/generation", std::to_string(number.value_or(0) + 1));
+  RW_ASSIGN_OR_RETURN(const NftTables tables, SplitByTable(*changed));
+  const auto found = tables.find(table);
+  Put(path, found == tables.end() ? std::nullopt : std::optional<std::string>(found->second));
+  return Ok();
+}
+
+std::vector<std::string> MemoryWorld::WithChanges(std::string_view path,
+                                                  std::vector<std::string> names) const {
+  const std::string below = std::string(path) + "/";
+  for (auto it = changed_.lower_bound(below); it != changed_.end() && it->first.starts_with(below); ++it) {
+    const std::string_view rest = std::string_view(it->first).substr(below.size());
+    const std::string name(rest.substr(0, rest.find('/')));
+    const bool whole = name.size() == rest.size();
+    if (it->second)
+      names.push_back(name);
+    else if (whole)
+      std::erase(names, name);
+  }
+  return Sorted(std::move(names));
+}
+
+}  // namespace railwright::machine

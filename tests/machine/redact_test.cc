@@ -1,0 +1,251 @@
+#include "agent/machine/redact.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace railwright::machine {
+namespace {
+
+constexpr std::uint64_t kSeed = 0x1234567890abcdef;
+
+int SharedBits(const IpAddress& a, const IpAddress& b) {
+  int bits = 0;
+  const int all = static_cast<int>(8 * a.size());
+  while (bits < all &&
+         ((a.bytes[static_cast<std::size_t>(bits / 8)] ^ b.bytes[static_cast<std::size_t>(bits / 8)]) >>
+              (7 - bits % 8) &
+          1) == 0)
+    ++bits;
+  return bits;
+}
+
+IpAddress Ip(std::string_view text) { return IpAddress::Parse(text).value(); }
+
+TEST(AddressMapTest, TwoAddressesShareAsManyBitsAsBefore) {
+  std::mt19937 random(1);
+  for (std::uint64_t seed : {kSeed, std::uint64_t{0}, std::uint64_t{42}}) {
+    AddressMap map(seed);
+    for (int round = 0; round < 3000; ++round) {
+      const bool v6 = round % 2 == 0;
+      IpAddress a = v6 ? Ip("fd00::1") : Ip("10.0.0.1");
+      for (std::size_t i = 1; i < (v6 ? 8 : 4); ++i) a.bytes[i] = static_cast<std::uint8_t>(random());
+      IpAddress b = a;
+      const std::size_t at = 8 + random() % (v6 ? 56 : 24);
+      b.bytes[at / 8] = static_cast<std::uint8_t>(b.bytes[at / 8] ^ (0x80 >> at % 8));
+      EXPECT_EQ(SharedBits(map.Map(a), map.Map(b)), static_cast<int>(at)) << a.Text() << " " << b.Text();
+    }
+  }
+}
+
+TEST(AddressMapTest, TheSameValueHasTheSameReplacementAndDiffers) {
+  AddressMap map(kSeed);
+  EXPECT_EQ(map.Map(Ip("10.10.0.1")), map.Map(Ip("10.10.0.1")));
+  EXPECT_NE(map.Map(Ip("10.10.0.1")), Ip("10.10.0.1"));
+  EXPECT_NE(map.Map(Ip("fd00:10::1")), Ip("fd00:10::1"));
+  EXPECT_NE(map.Map(Ip("8.8.8.8")), Ip("8.8.8.8"));
+}
+
+TEST(AddressMapTest, RangesKeepTheirMeaning) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    AddressMap map(seed);
+    EXPECT_EQ(map.Map(Ip("10.1.2.3")).bytes[0], 10);
+    EXPECT_EQ(map.Map(Ip("172.20.1.1")).bytes[0], 172);
+    EXPECT_EQ(map.Map(Ip("172.20.1.1")).bytes[1] & 0xf0, 16);
+    EXPECT_TRUE(map.Map(Ip("192.168.7.1")).Text().starts_with("192.168."));
+    EXPECT_EQ(map.Map(Ip("100.64.7.1")).bytes[0], 100);
+    EXPECT_EQ(map.Map(Ip("fe80::1")), Ip("fe80::1"));
+    EXPECT_EQ(map.Map(Ip("fd12::1")).bytes[0] & 0xfe, 0xfc);
+    const auto global = map.Map(Ip("2001:470::1"));
+    EXPECT_EQ(global.bytes[0] & 0xe0, 0x20);
+    const auto first = map.Map(Ip("198.51.100.1")).bytes[0];
+    EXPECT_TRUE(first != 0 && first != 10 && first != 127 && first < 224 && first != 192) << int{first};
+    for (const char* same :
+         {"0.0.0.0", "127.0.0.1", "255.255.255.255", "224.0.0.251", "255.255.255.0", "::", "::1", "ff02::1"})
+      EXPECT_EQ(map.Map(Ip(same)), Ip(same));
+  }
+}
+
+TEST(AddressMapTest, ANetworkStaysANetwork) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    AddressMap map(seed);
+    EXPECT_FALSE((IpPrefix{map.Map(Ip("10.16.0.0"), 12), 12}.HasHostBits()));
+    EXPECT_FALSE((IpPrefix{map.Map(Ip("fd00:10::"), 32), 32}.HasHostBits()));
+    // The host in it stays in it.
+    EXPECT_GE(SharedBits(map.Map(Ip("10.16.0.0"), 12), map.Map(Ip("10.18.3.9"), 12)), 12);
+  }
+}
+
+TEST(AddressMapTest, AnInterfaceIdFollowsItsMac) {
+  AddressMap map(kSeed);
+  const auto mac = map.MapMac({0x50, 0x6b, 0x4b, 0xc5, 0x12, 0x34});
+  EXPECT_EQ(map.Map(Ip("fe80::526b:4bff:fec5:1234")), Ip("fe80::ff:fe00:1"));
+  EXPECT_EQ(mac, (std::array<std::uint8_t, 6>{2, 0, 0, 0, 0, 1}));
+  EXPECT_EQ(map.MapMac({1, 0, 0x5e, 0, 0, 1}), (std::array<std::uint8_t, 6>{1, 0, 0x5e, 0, 0, 1}))
+      << "multicast";
+}
+
+class RedactorTest : public testing::Test {
+ protected:
+  Redactor redactor_{kSeed, "gpu-017.example.net"};
+};
+
+TEST_F(RedactorTest, AddressesLengthsAndRoutesStayConsistent) {
+  const std::string address = redactor_.Text("/rtnl/addr/rail0", "10.10.0.1/24\nfd00:10::1/64");
+  const std::string route = redactor_.Text("/rtnl/route/101",
+                                           "10.10.0.0/24 dev rail0 scope link src 10.10.0.1\n"
+                                           "default via 10.10.0.254 dev rail0\nfd00:10::/64 dev rail0");
+  const std::string v4 = address.substr(0, address.find('/'));
+  const std::string net = v4.substr(0, v4.rfind('.'));
+  EXPECT_TRUE(v4.ends_with(".1"));
+  EXPECT_NE(v4, "10.10.0.1");
+  const std::string v6_net =
+      address.substr(address.find('\n') + 1, address.rfind("1/64") - address.find('\n') - 1);
+  EXPECT_EQ(route, net + ".0/24 dev rail0 scope link src " + v4 + "\ndefault via " + net +
+                       ".254 dev rail0\n" + v6_net + "/64 dev rail0");
+}
+
+TEST_F(RedactorTest, NftJsonKeepsItsNetworksAndRanges) {
+  const std::string text = redactor_.Text(
+      "/nft/ruleset",
+      R"({"prefix": {"addr": "10.16.0.0", "len": 12}},{"prefix":{"addr":"10.16.0.0","len":12}},{"op": "==", "key": "state"})");
+  const std::string net = AddressMap(kSeed).Map(Ip("10.16.0.0"), 12).Text();
+  EXPECT_EQ(text, R"({"prefix": {"addr": ")" + net + R"(", "len": 12}},{"prefix":{"addr":")" + net +
+                      R"(","len":12}},{"op": "==", "key": "state"})");
+  // Low ends stay low, whatever the seed does to them.
+  for (std::uint64_t seed = 0; seed < 64; ++seed) {
+    Redactor redactor(seed, "");
+    const std::string range =
+        redactor.Text("/nft/ruleset", R"("range": ["10.0.3.0", "10.99.0.1"] and 10.0.3.0-10.99.0.1.)");
+    const auto quote = [&](std::size_t n) {
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < n; ++i) at = range.find('"', at) + 1;
+      return range.substr(at, range.find('"', at) - at);
+    };
+    const IpAddress low = Ip(quote(3)), high = Ip(quote(5));
+    EXPECT_TRUE(low.bytes < high.bytes) << range;
+    EXPECT_TRUE(range.ends_with(" and " + low.Text() + "-" + high.Text() + ".")) << range;
+  }
+}
+
+TEST_F(RedactorTest, MacsGuidsAndUuidsInEveryForm) {
+  EXPECT_EQ(redactor_.Text("/rtnl/link/rail0", "ifindex=3 address=50:6B:4B:c5:12:34"),
+            "ifindex=3 address=02:00:00:00:00:01");
+  EXPECT_EQ(redactor_.Text("/x", "50-6b-4b-c5-12-34 enx506b4bc51234 00:00:00:00:00:00"),
+            "02-00-00-00-00-01 enx020000000001 00:00:00:00:00:00");
+  EXPECT_EQ(redactor_.Name("/rtnl/link/enx506b4bc51234/mtu"), "/rtnl/link/enx020000000001/mtu");
+  EXPECT_EQ(redactor_.Text("/sys/class/infiniband/mlx5_0/node_guid", "506b:4b03:00c5:1234"),
+            "0200:00ff:fe00:0001");
+  EXPECT_EQ(redactor_.Text("/proc/cmdline", "root=UUID=3f2504e0-4f89-11d3-9a0c-0305e82c3301 ro"),
+            "root=UUID=00000000-0000-4000-8000-000000000001 ro");
+}
+
+TEST_F(RedactorTest, AddressesBehindAWordAndAColonAreFound) {
+  EXPECT_EQ(redactor_.Text("/x", "lladdr:50:6b:4b:c5:12:34"), "lladdr:02:00:00:00:00:01");
+  const std::string v4 = AddressMap(kSeed).Map(Ip("10.10.0.1")).Text();
+  EXPECT_EQ(redactor_.Text("/x", "addr:10.10.0.1 10.10.0.1:4791 [10.10.0.1]:80 (10.10.0.1)."),
+            "addr:" + v4 + " " + v4 + ":4791 [" + v4 + "]:80 (" + v4 + ").");
+}
+
+TEST_F(RedactorTest, GidsKeepTheirForm) {
+  const std::string v4 = AddressMap(kSeed).Map(Ip("10.10.0.1")).Text();
+  const IpAddress mapped = Ip("::ffff:" + v4);
+  std::string hex;
+  for (int i = 12; i < 16; ++i) {
+    char two[3];
+    std::snprintf(two, sizeof two, "%02x", mapped.bytes[static_cast<std::size_t>(i)]);
+    hex += two;
+  }
+  EXPECT_EQ(redactor_.Text("/sys/class/infiniband/mlx5_0/ports/1/gids/3",
+                           "0000:0000:0000:0000:0000:ffff:0a0a:0001"),
+            "0000:0000:0000:0000:0000:ffff:" + hex.substr(0, 4) + ":" + hex.substr(4));
+}
+
+TEST_F(RedactorTest, WhatOnlyLooksLikeAnAddressStays) {
+  for (const char* text : {"0000:18:00.0", "version 1.2.3", "12:30:59", "a:b", "::", "state=up kind=veth",
+                           "std::string", "mlx5_0:1", "inet6", "1,2,3", "0x1f", "fff:"})
+    EXPECT_EQ(redactor_.Text("/proc/x", text), text);
+  EXPECT_EQ(redactor_.Text("/pkg/libfoo", "version=5.8.2.0 hold=0"), "version=5.8.2.0 hold=0");
+  EXPECT_EQ(redactor_.Text("/sys/module/mlx5_core/version", "23.10.0.1"), "23.10.0.1");
+}
+
+TEST_F(RedactorTest, TheHostsOwnNameIsReplacedAsAWholeWord) {
+  EXPECT_EQ(
+      redactor_.Text("/file/etc/motd", "Welcome to GPU-017, gpu-017.example.net; gpu-0170 and xgpu-017 stay"),
+      "Welcome to this-node, this-node; gpu-0170 and xgpu-017 stay");
+  EXPECT_EQ(redactor_.Text("/proc/sys/kernel/hostname", "gpu-017"), "this-node");
+  Redactor ordinary(kSeed, "vm");
+  EXPECT_EQ(ordinary.Text("/file/etc/hostname", "vm\n"), "this-node\n");
+  EXPECT_EQ(ordinary.Text("/file/etc/sysctl.conf", "vm.swappiness=1"), "vm.swappiness=1")
+      << "too ordinary a word";
+}
+
+TEST_F(RedactorTest, NamesOutOfEtcHostsAreReplacedEverywhere) {
+  redactor_.Learn("/file/etc/hosts",
+                  "127.0.0.1 localhost\n10.10.0.9\tstorage-a.corp stg # old: x\n::1 ip6-localhost\n");
+  const std::string text = redactor_.Text("/file/etc/fstab", "storage-a.corp:/home storage-a localhost stg");
+  EXPECT_EQ(text.find("storage"), std::string::npos) << text;
+  EXPECT_NE(text.find(" localhost "), std::string::npos) << text;
+  EXPECT_EQ(text.find("stg"), std::string::npos) << text;
+}
+
+TEST_F(RedactorTest, SerialNumbersAreReplacedWhereverTheyStand) {
+  redactor_.Learn("/sys/class/dmi/id/product_serial", "SN12345XY\n");
+  EXPECT_EQ(redactor_.Text("/sys/class/dmi/id/product_serial", "SN12345XY"), "serial-1");
+  EXPECT_EQ(redactor_.Text("/file/etc/motd", "asset SN12345XY."), "asset serial-1.");
+  EXPECT_EQ(redactor_.Text("/sys/class/dmi/id/chassis_serial", "Not Specified"), "Not Specified");
+  EXPECT_EQ(redactor_.Text("/file/etc/machine-id", "0123456789abcdef0123456789abcdef\n").substr(0, 7),
+            "serial-");
+}
+
+TEST_F(RedactorTest, SecretsInFilesAndOnTheCommandLine) {
+  struct Case {
+    const char* path;
+    const char* text;
+    const char* clean;
+  };
+  for (const Case& one : {
+           Case{"/file/etc/a.conf", "user = bob\npassword = a b c\nport=1\n",
+                "user = bob\npassword = REDACTED-1\nport=1\n"},
+           Case{"/file/etc/a.conf", "PASSWORD=\"a b c\" x", "PASSWORD=\"REDACTED-1\" x"},
+           Case{"/file/etc/a.yaml", "auth:\n  api_key: 'a b c'\n", "auth:\n  api_key: 'REDACTED-1'\n"},
+           Case{"/file/etc/a.json", "{\"token\": \"a b c\", \"key\": 5}",
+                "{\"token\": \"REDACTED-1\", \"key\": REDACTED-2}"},
+           Case{"/file/etc/a", "https://user:a@example.org/x", "https://REDACTED@example.org/x"},
+           Case{"/file/etc/k", "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\n",
+                "-----BEGIN RSA PRIVATE KEY-----\nREDACTED\n-----END RSA PRIVATE KEY-----\n"},
+           Case{"/proc/cmdline", "ro rd.luks.key=abc iommu=pt", "ro rd.luks.key=REDACTED-1 iommu=pt"},
+           Case{"/file/etc/nccl.conf", "NCCL_DEBUG=WARN\nNCCL_IB_HCA=mlx5_0\n",
+                "NCCL_DEBUG=WARN\nNCCL_IB_HCA=mlx5_0\n"},
+           Case{"/file/etc/a", "keyboard=de\nmonkeys: 3\npasswordless\npassword",
+                "keyboard=de\nmonkeys: 3\npasswordless\npassword"},
+           Case{"/nft/ruleset", "{\"meta\": {\"key\": \"iifname\"}}", "{\"meta\": {\"key\": \"iifname\"}}"},
+       }) {
+    Redactor redactor(kSeed, "");
+    EXPECT_EQ(redactor.Text(one.path, one.text), one.clean);
+  }
+}
+
+TEST_F(RedactorTest, AnyTextIsRedactedWithoutHarm) {
+  std::mt19937 random(2);
+  const std::string_view pieces[] = {"10.0.0.1",  ":",
+                                     "::",        ".",
+                                     "/24",       "fe80",
+                                     "key=",      "\"",
+                                     "gpu-017",   "-",
+                                     "\n",        "://",
+                                     "@",         "aa:bb:cc:dd:ee:ff",
+                                     "password:", "-----BEGIN PRIVATE KEY-----",
+                                     "\xff",      " ",
+                                     "'",         ","};
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text;
+    for (std::size_t n = random() % 16; n > 0; --n) text += pieces[random() % std::size(pieces)];
+    redactor_.Learn("/file/etc/hosts", text);
+    const std::string clean = redactor_.Text("/file/x", text);
+    EXPECT_EQ(clean.find(" aa:bb:cc:dd:ee:ff "), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace railwright::machine
