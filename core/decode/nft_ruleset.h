@@ -55,7 +55,7 @@ struct Statement {
     kVmap,       ///< left = key, right = kSet of pairs or kSetReference of a map
     kLimit,      ///< rate per unit; over = true: holds only for packets beyond it
     kCounter,    ///< packets, bytes; never decides
-    kNoEffect,   ///< log, notrack, mangle, set updates …: the packet goes on
+    kNoEffect,   ///< log, notrack, mangle (left = right is set), set updates …: the packet goes on
     kCondition,  ///< quota, "ct count", meter: holds for some packets; which ones is not decoded
     kNat,        ///< snat dnat masquerade redirect tproxy
     kQueue,      ///< a program in user space decides

@@ -137,6 +137,11 @@ Expression ReadNamed(const std::string& key, const Json& body, int depth) {
     map.parts.push_back(ReadMapData(body["data"], depth + 1));
     return map;
   }
+  if (key == "fib") {  // "daddr type", "saddr.iif oif": flags, then what is asked for
+    std::string flags;
+    for (const std::string& flag : TextsOf(body, "flags")) flags += (flags.empty() ? "" : ".") + flag;
+    return {.kind = Kind::kOther, .name = key, .scope = flags + " " + TextOf(body, "result")};
+  }
   return {.kind = Kind::kOther, .name = key, .scope = TextOf(body, "key")};
 }
 
@@ -238,6 +243,13 @@ Statement ReadStatement(const Json& json) {
     }
     if ((verdict == VerdictKind::kJump || verdict == VerdictKind::kGoto) && statement.target.empty())
       statement.kind = Kind::kOther;
+  } else if (key == "mangle" && body.is_object() && body.contains("key") && body.contains("value")) {
+    statement.left = ReadExpression(body["key"], 0);
+    statement.right = ReadExpression(body["value"], 0);
+  } else if ((key == "set" || key == "map") && body.is_object() && body.contains("stmt")) {
+    // `add @peers { ip saddr limit rate over 10/second } drop`: the rule goes on only while that holds.
+    for (const Json& inner : body["stmt"])
+      if (inner.is_object() && !inner.contains("counter")) statement.kind = Kind::kCondition;
   } else if (statement.kind == Kind::kLimit) {
     ReadLimit(body, statement);
   } else if (statement.kind == Kind::kCounter && body.is_object()) {
