@@ -22,21 +22,24 @@ Json ToJson(const StatusFile& status) {
   node.findings = shorter.findings;
   Json json = StatusShape(shorter.generation, {node});
   json["settled"] = shorter.settled;
-  json["agent"] = {{"pid", status.pid},
-                   {"version", status.version},
-                   {"boot_id", status.boot_id},
-                   {"started_at", Rfc3339(status.started_at)},
-                   {"written_at", Rfc3339(status.written_at)},
-                   {"controller", status.controller},
-                   {"session", status.session},
-                   {"management_netdev", status.management_netdev},
-                   {"state_hash", shorter.state_hash},
-                   {"refused_generation", status.refused_generation.value},
-                   {"refused", status.refused},
-                   {"trouble", status.trouble},
-                   {"unstored_changes", status.unstored_changes},
-                   {"dropped_changes", status.dropped_changes},
-                   {"missing_hints", status.missing_hints}};
+  json["agent"] = {
+      {"pid", status.pid},
+      {"version", status.version},
+      {"boot_id", status.boot_id},
+      {"started_at", Rfc3339(status.started_at)},
+      {"written_at", Rfc3339(status.written_at)},
+      {"written_at_ms",
+       std::chrono::duration_cast<std::chrono::milliseconds>(status.written_at.time_since_epoch()).count()},
+      {"controller", status.controller},
+      {"session", status.session},
+      {"management_netdev", status.management_netdev},
+      {"state_hash", shorter.state_hash},
+      {"refused_generation", status.refused_generation.value},
+      {"refused", status.refused},
+      {"trouble", status.trouble},
+      {"unstored_changes", status.unstored_changes},
+      {"dropped_changes", status.dropped_changes},
+      {"missing_hints", status.missing_hints}};
   json["pauses"] = Json::array();
   for (const Pause& pause : status.pauses) json["pauses"].push_back(ToJson(pause));
   json["changes"] = Json::array();

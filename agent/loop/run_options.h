@@ -1,0 +1,30 @@
+// RunOptions: the command line of `railwright-agent run`.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agent/loop/state_dir.h"
+#include "core/text/exit_code.h"
+
+namespace railwright {
+
+struct RunOptions {
+  std::string controller;
+  std::string node;
+  std::string state_dir = kDefaultStateDir;
+  std::string management_netdev;  ///< "" = found by the route to the controller
+  std::chrono::milliseconds scan_interval{60'000};
+  bool without_identity_or_encryption = false;
+};
+
+/// The options, or the text to print and the code to exit with (help, version, a usage error).
+struct RunText {
+  std::string text;
+  ExitCode code = ExitCode::kDone;
+};
+std::variant<RunOptions, RunText> ParseRunOptions(const std::vector<std::string>& words);
+
+}  // namespace railwright
