@@ -136,7 +136,7 @@ class NodeAgent {
   Clock::Steady next_status_{}, status_written_{};
   bool status_stale_ = true;
   bool pauses_stale_ = false;
-  std::string session_text_;
+  std::string session_text_ = "connecting: not tried yet";
   std::deque<ChangeRecord> recent_;  // for status.json
   std::chrono::system_clock::time_point started_at_;
 

@@ -35,15 +35,17 @@ std::shared_ptr<grpc::Channel> Dial(const Address& address) {
   return grpc::CreateCustomChannel(address.Target(), grpc::InsecureChannelCredentials(), arguments);
 }
 
-// gRPC's words without its preamble.
-std::string Sentence(const grpc::Status& status) {
+// gRPC's words without its preamble and without the address, which is said already.
+std::string Sentence(const grpc::Status& status, const Address& address) {
   if (status.ok()) return "the controller ended the stream";
   if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED)
     return "what listens there is no Railwright controller of wire " + std::to_string(kWireMin) + "…" +
            std::to_string(kWire);
   std::string text = status.error_message();
-  constexpr std::string_view kPreamble = "failed to connect to all addresses; last error: ";
-  if (text.starts_with(kPreamble)) text.erase(0, kPreamble.size());
+  for (const std::string& preamble :
+       {std::string("failed to connect to all addresses; last error: "), std::string("UNKNOWN: "),
+        std::string("UNAVAILABLE: "), address.Target() + ": "})
+    if (text.starts_with(preamble)) text.erase(0, preamble.size());
   return text.empty() ? "the stream ended with code " + std::to_string(status.error_code()) : text;
 }
 
@@ -172,7 +174,7 @@ struct Session::Impl {
   // In gRPC's thread, the last thing that a stream does.
   void OnEnd(const grpc::Status& status) {
     const std::lock_guard lock(mutex);
-    if (failure.empty()) failure = Sentence(status);
+    if (failure.empty()) failure = Sentence(status, address);
     ended = true;
     changed.notify_all();
   }

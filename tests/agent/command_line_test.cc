@@ -28,7 +28,8 @@ Said Say(const std::vector<std::string>& words) {
 TEST(CommandLine, AMistypedCommandIsAUsageErrorWithTheNearest) {
   const Said said = Say({"chekc"});
   EXPECT_EQ(said.code, ExitCode::kUsage);
-  EXPECT_NE(said.err.find("unknown command \"chekc\"; did you mean \"check\"?"), std::string::npos) << said.err;
+  EXPECT_NE(said.err.find("unknown command \"chekc\"; did you mean \"check\"?"), std::string::npos)
+      << said.err;
   EXPECT_EQ(said.out, "");
 }
 
@@ -39,10 +40,17 @@ TEST(CommandLine, AMistypedOptionIsAUsageErrorWithTheNearest) {
 }
 
 TEST(CommandLine, EveryUsageErrorIs64) {
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{}, {"check"}, {"check", "-f"}, {"check", "-f", "x", "-o", "xml"}, {"record"},
-        {"catalog", "extra"}, {"status", "--state-dir"}, {"--no-such"}, {"record", "a", "b"},
-        {"check", "-f", "x", "--port", "nonsense"}, {"pause", "link.mtuu"}}) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{},
+                                                {"check"},
+                                                {"check", "-f"},
+                                                {"check", "-f", "x", "-o", "xml"},
+                                                {"record"},
+                                                {"catalog", "extra"},
+                                                {"status", "--state-dir"},
+                                                {"--no-such"},
+                                                {"record", "a", "b"},
+                                                {"check", "-f", "x", "--port", "nonsense"},
+                                                {"pause", "link.mtuu"}}) {
     const Said said = Say(words);
     EXPECT_EQ(said.code, ExitCode::kUsage) << (words.empty() ? "" : words[0]) << ": " << said.err;
     EXPECT_NE(said.err, "");
@@ -187,8 +195,8 @@ TEST(StatusCommand, OfARunningAgentTellsItsVerdict) {
 }
 
 TEST(RunOptionsTest, TheContractsLineIsUnderstood) {
-  const auto parsed = ParseRunOptions({"--controller", "unix:/run/x.sock", "--name", "gpu-001", "--state-dir", "/s",
-                                       "--scan-interval", "2.5", "--management-netdev", "eno1"});
+  const auto parsed = ParseRunOptions({"--controller", "unix:/run/x.sock", "--name", "gpu-001", "--state-dir",
+                                       "/s", "--scan-interval", "2.5", "--management-netdev", "eno1"});
   const auto* options = std::get_if<RunOptions>(&parsed);
   ASSERT_NE(options, nullptr) << std::get<RunText>(parsed).text;
   EXPECT_EQ(options->node, "gpu-001");
@@ -202,11 +210,16 @@ TEST(RunOptionsTest, WhatIsWrongIsAUsageError) {
     more.insert(more.begin(), good.begin(), good.end());
     return more;
   };
-  for (const auto& words :
-       {std::vector<std::string>{}, {"--controller", "unix:/x"}, {"--controller", "unix:/x", "--name", "a/b"},
-        {"--controller", "unix:/x", "--name", ""}, {"--controller", "192.0.2.1:7443", "--name", "a"},
-        {"--controller", "nonsense", "--name", "a"}, with({"--scan-interval", "0"}), with({"--scan-interval", "x"}),
-        with({"--state-dri", "/s"}), with({"extra"})}) {
+  for (const auto& words : {std::vector<std::string>{},
+                            {"--controller", "unix:/x"},
+                            {"--controller", "unix:/x", "--name", "a/b"},
+                            {"--controller", "unix:/x", "--name", ""},
+                            {"--controller", "192.0.2.1:7443", "--name", "a"},
+                            {"--controller", "nonsense", "--name", "a"},
+                            with({"--scan-interval", "0"}),
+                            with({"--scan-interval", "x"}),
+                            with({"--state-dri", "/s"}),
+                            with({"extra"})}) {
     const auto parsed = ParseRunOptions(words);
     const auto* text = std::get_if<RunText>(&parsed);
     ASSERT_NE(text, nullptr);

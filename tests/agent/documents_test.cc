@@ -49,8 +49,8 @@ TEST(ParsePort, ReadsNameRoleDeviceAndAddresses) {
 }
 
 TEST(ParsePort, WhatIsWrongIsSaidWithTheForm) {
-  for (const char* text : {"", "rail0", "=fabric:eth1", "rail0=eth1", "rail0=fibre:eth1", "rail0=fabric:",
-                           "rail0=fabric:eth1,", "rail0=unspecified:eth1"}) {
+  for (const char* text : {"", "rail0", "=fabric:eth1", "rail0=eth1", "rail0=fibre:eth1",
+                           "rail0=fabric:", "rail0=fabric:eth1,", "rail0=unspecified:eth1"}) {
     const auto port = ParsePort(text);
     ASSERT_FALSE(port.ok()) << text;
     EXPECT_NE(port.status().message().find("NAME=ROLE:DEVICE"), std::string::npos);
@@ -85,7 +85,8 @@ TEST(ChooseNode, AnUnknownHostIsAskedToSayWhichNodeItIs) {
 TEST(ChooseNode, AMistypedNodeGetsTheNearest) {
   const auto node = Choose(Both(), {"gpu-0001", "", {}});
   ASSERT_FALSE(node.ok());
-  EXPECT_NE(node.status().message().find("did you mean gpu-001?"), std::string::npos) << node.status().message();
+  EXPECT_NE(node.status().message().find("did you mean gpu-001?"), std::string::npos)
+      << node.status().message();
 }
 
 TEST(ChooseNode, AProfileAloneIsMeantForThisMachineWithThePortsGiven) {
@@ -119,7 +120,8 @@ TEST(ReadDocuments, EveryProblemOfEveryFileIsSaidWithItsPlace) {
   std::istringstream nothing;
   const auto documents = ReadDocuments({directory.path()}, nothing);
   ASSERT_FALSE(documents.ok());
-  EXPECT_NE(documents.status().message().find("/a.yaml:3:1: "), std::string::npos) << documents.status().message();
+  EXPECT_NE(documents.status().message().find("/a.yaml:3:1: "), std::string::npos)
+      << documents.status().message();
   EXPECT_NE(documents.status().message().find("/b.yml:1:"), std::string::npos);
   EXPECT_NE(documents.status().message().find("settings"), std::string::npos);
 }
@@ -127,8 +129,10 @@ TEST(ReadDocuments, EveryProblemOfEveryFileIsSaidWithItsPlace) {
 TEST(ReadDocuments, AMissingFileAnEmptyFolderAndAnEmptyFileAreSaid) {
   TemporaryDirectory directory;
   std::istringstream nothing;
-  EXPECT_NE(ReadDocuments({"/no/such.yaml"}, nothing).status().message().find("/no/such.yaml"), std::string::npos);
-  EXPECT_NE(ReadDocuments({directory.path()}, nothing).status().message().find("no *.yaml"), std::string::npos);
+  EXPECT_NE(ReadDocuments({"/no/such.yaml"}, nothing).status().message().find("/no/such.yaml"),
+            std::string::npos);
+  EXPECT_NE(ReadDocuments({directory.path()}, nothing).status().message().find("no *.yaml"),
+            std::string::npos);
   std::ofstream(directory.path() + "/empty.yaml") << "# nothing\n";
   EXPECT_FALSE(ReadDocuments({directory.path()}, nothing).ok());
 }

@@ -218,7 +218,7 @@ TEST(Session, NobodyThereIsSaidWithTheAddress) {
   Told told;
   Session session(Options(controller), State, inbox, told.Bell());
   ASSERT_TRUE(session.Start().ok());
-  told.Until(session, "connecting: " + controller.Address() + ": ");
+  told.Until(session, "connecting: " + controller.Address() + ": No such file or directory");
 }
 
 TEST(Session, AControllerThatNeverAnswersIsGivenUp) {
