@@ -113,7 +113,7 @@ TEST_F(NftRulesetTest, WhatIsNotUnderstoodStaysVisible) {
 
 TEST_F(NftRulesetTest, RawPayloadBinaryAndOtherExpressions) {
   const auto& rule = table_->FindChain("roce")->rules[1];
-  EXPECT_EQ(Text(rule), "@th,16,16 & 255 fd00::/8 fib false return");
+  EXPECT_EQ(Text(rule), "@th,16,16 & 255 fd00::/8 fib saddr oif false return");
 }
 
 TEST(DecodeRulesetTest, ATransactionReadsLikeItsListing) {
