@@ -54,7 +54,9 @@ class File final : public Setting {
         .noticed = {.by_event = true, .source = "inotify", .worst = std::chrono::milliseconds(1000)},
         .effect = Effect::kRuntime,
         .order = 30,
-        .likely_owners = {"ansible", "puppet", "cloud-init", "dpkg"}};
+        .likely_owners = {"ansible", "puppet", "cloud-init", "dpkg"},
+        .recorded = {"/etc/modprobe.d/railwright.conf", "/etc/modules-load.d/railwright.conf",
+                     "/etc/sysctl.d/90-railwright.conf", "/etc/udev/rules.d/70-railwright.rules"}};
     return info;
   }
 

@@ -62,9 +62,11 @@ class LinkMtu final : public Setting {
     RW_ASSIGN_OR_RETURN(std::string mtu, machine.Get(LinkPath(target) + "/mtu"));
     RW_RETURN_IF_ERROR(ParseWhole(mtu, 0, UINT32_MAX).status().Within(LinkPath(target) + "/mtu"));
     Observation observed = Observation::Value(std::move(mtu));
-    if (target.wish != "max") return observed;
-    RW_ASSIGN_OR_RETURN(const Limits limits, ReadLimits(machine, target));
-    if (limits.max != 0) observed.at_most = std::to_string(limits.max);
+    // Without a wish (a recording) the limits are read too, but nothing depends on them.
+    if (!target.wish.empty() && target.wish != "max") return observed;
+    const auto limits = ReadLimits(machine, target);
+    if (!limits.ok() && !target.wish.empty()) return limits.status();
+    if (limits.ok() && limits->max != 0) observed.at_most = std::to_string(limits->max);
     return observed;
   }
 

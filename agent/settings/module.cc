@@ -43,7 +43,9 @@ class Module final : public Setting {
         .noticed = {.by_event = true, .source = "uevent", .worst = std::chrono::milliseconds(1000)},
         .effect = Effect::kRuntime,
         .order = 20,
-        .likely_owners = {"systemd-modules-load", "openibd", "dkms", "nvidia-persistenced"}};
+        .likely_owners = {"systemd-modules-load", "openibd", "dkms", "nvidia-persistenced"},
+        .recorded = {"bnxt_re", "ib_core", "ib_uverbs", "ice", "irdma", "mlx5_core", "mlx5_ib", "nvidia",
+                     "nvidia_peermem", "rdma_cm", "rdma_rxe", "rdma_ucm", "siw"}};
     return info;
   }
 
@@ -86,7 +88,12 @@ class Module final : public Setting {
     RW_RETURN_IF_ERROR(CheckName(target.param));
     const std::string path = "/kmod/" + Underscored(target.param);
     if (value == "loaded") return machine.Set(path, "live");
-    if (value == "absent" || value.empty()) return machine.Set(path, "");
+    if (value == "absent" || value.empty()) {
+      const auto state = machine.Get(path);
+      // A module that this kernel does not have is as absent as can be.
+      if (!state.ok() && state.status().code() == Code::kNotFound) return Ok();
+      return machine.Set(path, "");
+    }
     return Status(Code::kInvalidArgument, Quoted(value) + "; allowed: loaded, absent");
   }
 

@@ -40,7 +40,8 @@ class Nccl final : public Setting {
         .noticed = {.by_event = true, .source = "inotify", .worst = std::chrono::milliseconds(1000)},
         .effect = Effect::kRuntime,
         .order = 170,
-        .likely_owners = {"ansible", "puppet", "cloud-init"}};
+        .likely_owners = {"ansible", "puppet", "cloud-init"},
+        .recorded = {"NCCL_DEBUG", "NCCL_IB_GID_INDEX", "NCCL_IB_HCA", "NCCL_IB_TC", "NCCL_SOCKET_IFNAME"}};
     return info;
   }
 

@@ -34,7 +34,10 @@ class Package final : public Setting {
         .noticed = {.by_event = true, .source = "inotify", .worst = std::chrono::milliseconds(0)},
         .effect = Effect::kObserveOnly,
         .order = 10,
-        .likely_owners = {"unattended-upgrades", "apt", "ansible"}};
+        .likely_owners = {"unattended-upgrades", "apt", "ansible"},
+        .recorded = {"doca-ofed", "ibverbs-providers", "libibverbs1", "libnccl2", "libnl-3-200",
+                     "mlnx-ofed-kernel-dkms", "mstflint", "nftables", "nvidia-fabricmanager",
+                     "nvidia-kernel-dkms", "perftest", "rdma-core"}};
     return info;
   }
 

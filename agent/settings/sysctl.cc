@@ -110,7 +110,8 @@ class Sysctl final : public Setting {
                     .worst = std::chrono::milliseconds(0)},
         .effect = Effect::kRuntime,
         .order = 120,
-        .likely_owners = {"systemd-sysctl", "tuned", "NetworkManager", "kubelet", "docker"}};
+        .likely_owners = {"systemd-sysctl", "tuned", "NetworkManager", "kubelet", "docker"},
+        .recorded = KnownSysctlParams()};
     return info;
   }
 

@@ -79,7 +79,14 @@ Result<CmdlineWish> CmdlineWish::Parse(std::string_view text) {
         Code::kInvalidArgument,
         Quoted(text) + " " + why + "; allowed: parameters such as iommu=pt, or !quiet, divided by blanks");
   };
+  text = Trimmed(text);
   if (text.size() > 2048) return refuse("is longer than the 2048 bytes that the kernel takes");
+  const auto unprintable = [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e;
+  };
+  if (std::any_of(text.begin(), text.end(), unprintable))
+    return refuse("holds a character that is not printable ASCII");
+  if (std::count(text.begin(), text.end(), '"') % 2 != 0) return refuse("has a quote that is not closed");
   std::vector<std::string> words;
   for (const std::string_view word : QuotedWords(text)) {
     bool valued = false;

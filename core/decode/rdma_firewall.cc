@@ -175,7 +175,7 @@ int Rank(const Json& object) {
 }
 
 // The objects of a listing (or of a transaction's add commands) without what only this moment knows: handles,
-// counters, who printed it. In one order: by rank, the rules as they stand, the rest by its text.
+// counters, who printed it. In one order: by rank, the rules of a chain as they stand, the rest by its text.
 std::vector<Json> Restorable(const Json& listing) {
   std::vector<Json> kept;
   for (const Json& entry : listing) {
@@ -196,8 +196,9 @@ std::vector<Json> Restorable(const Json& listing) {
   }
   std::stable_sort(kept.begin(), kept.end(), [](const Json& x, const Json& y) {
     const int first = Rank(x), second = Rank(y);
-    if (first != second || first == 3) return first < second;
-    return x < y;
+    if (first != second) return first < second;
+    if (first != 3) return x < y;
+    return x.begin().value().value("chain", "") < y.begin().value().value("chain", "");
   });
   return kept;
 }
@@ -232,8 +233,9 @@ Result<RdmaFirewallReading> ReadParsed(const Json& document, std::string_view js
     return reading;
   }
   const Json& listing = document.is_object() ? document.at("nftables") : document;
-  reading.value =
-      std::string(kOther) + Summary(seen, Described(guess)) + " " + Json(Restorable(listing)).dump();
+  const std::string kept = Json(Restorable(listing)).dump();
+  RW_ASSIGN_OR_RETURN(const nft::Ruleset ordered, nft::DecodeRuleset(kept));
+  reading.value = std::string(kOther) + Summary(Describe(ordered), Described(guess)) + " " + kept;
   std::vector<std::string> wanted;
   if (const auto firewall = RdmaFirewall::Parse(expected); firewall.ok()) wanted = Described(*firewall);
   for (const auto& line : wanted)

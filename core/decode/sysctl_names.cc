@@ -164,6 +164,23 @@ const KnownSysctl* FindKnownSysctl(const SysctlName& name) {
   return nullptr;
 }
 
+std::vector<std::string> KnownSysctlParams() {
+  std::vector<std::string> params;
+  for (const auto& known : kKnown) {
+    const std::string name(known.name);
+    const auto star = name.find('*');
+    const std::vector<std::string> interfaces =
+        star == std::string::npos ? std::vector<std::string>{""}
+                                  : std::vector<std::string>{"all", std::string(kNetdevComponent)};
+    for (const auto& netdev : interfaces) {
+      std::string one = name;
+      if (star != std::string::npos) one.replace(star, 1, netdev);
+      if (const auto parsed = SysctlName::Parse(one); parsed.ok()) params.push_back(parsed->Text());
+    }
+  }
+  return params;
+}
+
 std::string MistypedSysctl(const SysctlName& name) {
   const std::string_view netdev = name.Interface();
   const std::string slashed = netdev.empty() ? name.Slashed() : name.For("*").Slashed();

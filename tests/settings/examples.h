@@ -1,0 +1,82 @@
+// What the contract suite wishes of every setting, and which ports each snapshot has.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "railwright/state.h"
+#include "tests/settings/subject.h"
+
+namespace railwright {
+
+/// A key of a setting, with values that a profile may give it.
+struct Example {
+  std::string key;
+  std::vector<std::string> wishes;
+};
+
+/// At least one for every setting of the catalogue; the suite fails for a setting that has none.
+inline std::vector<Example> Examples() {
+  return {
+      {"file./etc/modprobe.d/railwright.conf", {"options mlx5_core prof_sel=2", ""}},
+      {"file./etc/sysctl.d/90-railwright.conf", {"vm.swappiness = 10\n"}},
+      {"firewall.rdma", {"allow", "udp:4791,tcp:18515-18530", "allow,tcp:29500"}},
+      {"kernel.cmdline", {"iommu=pt", "!quiet", "intel_iommu=on"}},
+      {"limits.memlock", {"unlimited", "65536"}},
+      {"link.channels", {"1", "2", "max", "combined=2"}},
+      {"link.mtu", {"4200", "1500", "max"}},
+      {"link.pause", {"off", "on", "rx=off"}},
+      {"link.rings", {"256", "rx=256 tx=256", "max"}},
+      {"module.nvidia_peermem", {"loaded", "absent"}},
+      {"module.rdma_cm", {"loaded"}},
+      {"nccl.NCCL_DEBUG", {"WARN", "INFO"}},
+      {"nccl.NCCL_IB_TC", {"106"}},
+      {"package.libnccl2", {"installed", "absent", ">=2.20 <3", "2.21.*"}},
+      {"package.rdma-core", {"44.0-2", "installed hold"}},
+      {"rail.address", {"declared", "10.77.0.1/24,fd77::1/64"}},
+      {"rail.routing", {"per-rail", "per-rail table=101 priority=1001"}},
+      {"roce.mode", {"v2", "v1"}},
+      {"roce.tos", {"106", "0x6a", "0"}},
+      {"sysctl.kernel.numa_balancing", {"0"}},
+      {"sysctl.net.ipv4.conf.all.arp_ignore", {"1"}},
+      {"sysctl.net.ipv4.conf.{netdev}.arp_announce", {"2"}},
+      {"sysctl.net.ipv4.conf.{netdev}.arp_filter", {"1"}},
+      {"sysctl.net.ipv4.conf.{netdev}.arp_ignore", {"1"}},
+      {"sysctl.net.ipv4.conf.{netdev}.rp_filter", {"0", "1", "2"}},
+      {"sysctl.net.ipv4.tcp_rmem", {"4096 131072 67108864"}},
+      {"sysctl.net.ipv6.conf.{netdev}.keep_addr_on_down", {"1"}},
+  };
+}
+
+/// The ports that a Cluster document would declare for the machine of a snapshot. For a snapshot that is not
+/// named here: every interface but the loopback.
+inline std::vector<Port> PortsOfSnapshot(const std::string& snapshot, const Machine& machine) {
+  std::vector<Port> ports;
+  if (snapshot == "written-8x-cx7") {
+    int rail = 0;
+    for (const char* bus : {"18", "3b", "4c", "5d", "9b", "bb", "cb", "db"}) {
+      Port port;
+      port.name = "rail" + std::to_string(rail);
+      port.role = PortRole::kFabric;
+      port.pci = std::string("0000:") + bus + ":00.0";
+      const std::string net = std::to_string(10 + rail);
+      port.addresses = {"10." + net + ".0.1/24", "fd00:" + net + "::1/64"};
+      port.gateways = {"10." + net + ".0.254"};
+      ports.push_back(port);
+      ++rail;
+    }
+    return ports;
+  }
+  const auto links = machine.List("/rtnl/link");
+  if (!links.ok()) return ports;
+  for (const auto& link : *links) {
+    if (link == "lo") continue;
+    const std::string net = std::to_string(10 + ports.size());
+    Port port = FabricPort(link, {"10." + net + ".0.1/24"});
+    port.name = "rail" + std::to_string(ports.size());
+    ports.push_back(port);
+  }
+  return ports;
+}
+
+}  // namespace railwright
