@@ -39,7 +39,8 @@ std::vector<BaseChain> FirewallWalk::Order() const {
     for (const nft::Chain& chain : table.chains)
       if (const int hook = HookOf(table, chain); hook >= 0) order.push_back({&table, &chain, hook});
   }
-  // Of equal priority, the one that was made first is seen first; it is also listed first.
+  // Of equal priority, the one that was made last is seen first (nf_hook_entries_grow); it is listed last.
+  std::reverse(order.begin(), order.end());
   std::stable_sort(order.begin(), order.end(), [](const BaseChain& a, const BaseChain& b) {
     return std::pair(a.hook, a.chain->priority) < std::pair(b.hook, b.chain->priority);
   });

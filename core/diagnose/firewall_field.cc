@@ -41,10 +41,8 @@ PacketField FieldOf(const Expression& left, const Piece& piece, const Place& pla
         return PacketField::Range(&Piece::ports, false);
       return PacketField::Unclear(nft::Text(left));
     case Kind::kMeta:
-      if (left.name == "iifname" || left.name == "iif")
-        return receive ? PacketField::Interfaces() : PacketField::Never();
-      if (left.name == "oifname" || left.name == "oif")
-        return receive ? PacketField::Never() : PacketField::Interfaces();
+      if (left.name == "iifname" || left.name == "iif") return PacketField::Interfaces(receive);
+      if (left.name == "oifname" || left.name == "oif") return PacketField::Interfaces(!receive);
       if (left.name == "l4proto") return PacketField::Scalar({protocol}, kProtocolNames);
       if (left.name == "nfproto") return PacketField::Scalar({packets.ipv6 ? 10U : 2U}, kFamilyNames);
       if (left.name == "protocol")

@@ -90,7 +90,9 @@ Split Matcher::Divide(const PacketField& field, const std::string& op, const Exp
       }
       return Split::Whole(all.value_or(false));
     }
-    case PacketField::Kind::kNames: return DivideNames(negated, right, piece, place);
+    case PacketField::Kind::kNames:
+    case PacketField::Kind::kNoName:
+      return DivideNames(field.kind == PacketField::Kind::kNames, negated, right, piece, place);
     case PacketField::Kind::kRange: break;
   }
   const IntervalSet& present = piece.*field.dimension;
@@ -116,10 +118,12 @@ Split Matcher::Divide(const PacketField& field, const std::string& op, const Exp
   return Split::Part(std::move(in), std::move(out));
 }
 
-Split Matcher::DivideNames(bool negated, const Expression& right, const Piece& piece, const Place& place) {
+Split Matcher::DivideNames(bool present, bool negated, const Expression& right, const Piece& piece,
+                           const Place& place) {
   std::vector<std::string> patterns, in, out;
   if (!AppendInterfacePatterns(right, *place.table, patterns)) return Split::Unclear(nft::Text(right));
-  for (const std::string& name : piece.interfaces) {
+  const std::vector<std::string> none{""};
+  for (const std::string& name : present ? piece.interfaces : none) {
     const bool fits = std::any_of(patterns.begin(), patterns.end(),
                                   [&](const std::string& one) { return FitsInterfacePattern(one, name); });
     (fits != negated ? in : out).push_back(name);

@@ -44,6 +44,7 @@ struct PacketField {
   enum class Kind : std::uint8_t {
     kRange,    ///< `dimension` of the piece: addresses or ports
     kNames,    ///< the interfaces of the piece
+    kNoName,   ///< an interface that is not there, which the kernel reads as ""
     kScalar,   ///< one of `values`, the same for all packets of the piece
     kNever,    ///< the packets have no such field: the rule ends here, whatever the operator
     kUnclear,  ///< `why`
@@ -76,9 +77,9 @@ struct PacketField {
     field.kind = Kind::kNever;
     return field;
   }
-  static PacketField Interfaces() {
+  static PacketField Interfaces(bool present) {
     PacketField field;
-    field.kind = Kind::kNames;
+    field.kind = present ? Kind::kNames : Kind::kNoName;
     return field;
   }
   static PacketField Unclear(std::string reason, bool amount = false) {
@@ -149,7 +150,8 @@ class Matcher {
   /// Divides by one field and one right side; `op` as in nft::Statement.
   Split Divide(const PacketField& field, const std::string& op, const nft::Expression& right,
                const Piece& piece, const Place& place);
-  Split DivideNames(bool negated, const nft::Expression& right, const Piece& piece, const Place& place);
+  Split DivideNames(bool present, bool negated, const nft::Expression& right, const Piece& piece,
+                    const Place& place);
   Split DivideElement(const std::vector<PacketField>& fields, const nft::Expression& element,
                       const Piece& piece, const Place& place);
   /// Moves what the element holds for out of `open` into the result's `matched`.

@@ -134,6 +134,17 @@ TEST(JudgeFirewallTest, PriorityDecidesTheOrderNotTheListing) {
   EXPECT_TRUE(answer.obstacles[1].behind);
 }
 
+TEST(JudgeFirewallTest, OfEqualPriorityTheLastMadeIsSeenFirst) {
+  const std::string marked = Match(Meta("mark"), "0", "!=");
+  const std::string mark = R"({"mangle":{"key":)" + Meta("mark") + R"(,"value":1}})";
+  Expect(Passage::kDropped,
+         Rules({Table("a"), Base("a", "input", 0, "accept"), Rule("a", "input", {marked, kDrop}), Table("b"),
+                Base("b", "input", 0, "accept"), Rule("b", "input", {mark})}));
+  Expect(Passage::kPasses,
+         Rules({Table("b"), Base("b", "input", 0, "accept"), Rule("b", "input", {mark}), Table("a"),
+                Base("a", "input", 0, "accept"), Rule("a", "input", {marked, kDrop})}));
+}
+
 TEST(JudgeFirewallTest, OtherHooksFamiliesAndDormantTablesAreNotOnTheWay) {
   Expect(Passage::kPasses,
          Rules({Table("t"), Base("t", "forward", 0, "drop"), Base("t", "output", 0, "drop")}));
@@ -257,10 +268,14 @@ TEST(JudgeFirewallTest, TheSourcePortOfRoceIsNever4791) {
 TEST(JudgeFirewallTest, AnotherProtocolEndsTheRuleWhateverItsOperator) {
   Expect(Passage::kPasses, Input("accept", {{Match(Payload("tcp", "dport"), "4791", "!="), kDrop}}));
   Expect(Passage::kPasses, Input("accept", {{Match(Payload("ip6", "saddr"), "\"fd00::1\"", "!="), kDrop}}));
-  Expect(Passage::kPasses, Input("accept", {{Match(Meta("oifname"), "\"rail0\"", "!="), kDrop}}));
   Expect(Passage::kDropped, Input("accept", {{Match(Meta("l4proto"), R"({"set":["tcp","udp"]})"),
                                               Match(Payload("th", "dport"), "4791"), kDrop}}));
   Expect(Passage::kPasses, Input("accept", {{Match(Meta("nfproto"), "\"ipv6\""), kDrop}}));
+}
+
+TEST(JudgeFirewallTest, AnInterfaceThatIsNotThereIsAnotherOne) {
+  Expect(Passage::kPasses, Input("accept", {{Match(Meta("oifname"), "\"rail*\""), kDrop}}));
+  Expect(Passage::kDropped, Input("accept", {{Match(Meta("oifname"), "\"rail0\"", "!="), kDrop}}));
 }
 
 TEST(JudgeFirewallTest, ConcatenationsAndMapsDivideTheClass) {
