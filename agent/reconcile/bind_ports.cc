@@ -181,4 +181,8 @@ bool HitsManagement(const std::vector<std::string>& management, std::string_view
   });
 }
 
+std::string CarrierChanges(const Machine& machine, const std::string& netdev) {
+  return machine.Get(Join(kNet, netdev, "/carrier_changes")).value_or({});
+}
+
 }  // namespace railwright

@@ -18,4 +18,9 @@ std::vector<std::string> ManagementPath(const Machine& machine, const NodeFacts&
 /// Whether `blast`, one member of a blast set, hits `management`. Two functions of one card are one card.
 bool HitsManagement(const std::vector<std::string>& management, std::string_view blast);
 
+/// How often the link of `netdev` has gone or come since it was made (/sys/class/net/<if>/carrier_changes, as
+/// text);
+/// "" when it cannot be told.
+std::string CarrierChanges(const Machine& machine, const std::string& netdev);
+
 }  // namespace railwright

@@ -105,7 +105,9 @@ Finding Judge(const Wish& wish, const Sight& sight, const std::string& prepare_e
   if (!seen.message.empty()) finding.message += " (" + OneLine(seen.message, 512) + ")";
   finding.verdict = Verdict::kDrifted;
   finding.reason = "Differs";
-  finding.fix = "the agent corrects it; by hand: bring it to the declared value";
+  const std::string file = wish.spec.origin.place.substr(0, wish.spec.origin.place.find(':'));
+  finding.fix = "a running agent corrects it in its next pass; where none runs: `railctl apply -f " +
+                (file.empty() ? "FILE" : file) + "`, or by hand";
   if (wish.setting->info().effect == Effect::kNeedsReboot) {
     finding.verdict = Verdict::kPending;
     finding.reason = "NeedsReboot";

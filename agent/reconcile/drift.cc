@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/reconcile/bind_ports.h"
 #include "agent/reconcile/loop.h"
 #include "agent/reconcile/text.h"
 
@@ -34,11 +35,22 @@ void Reconciler::Impl::Record(const Entry& entry, ChangeKind kind, const Observa
   changed_ = true;
 }
 
+void Reconciler::Impl::NoteCarrier(Entry& entry) {
+  if (entry.wish.target.port != nullptr)
+    entry.carrier_changes = CarrierChanges(machine_, entry.wish.target.port->netdev);
+}
+
 // The value was as declared and is not any more. Only a knob that we would set again can be fought over.
 void Reconciler::Impl::NoteReturn(Entry& entry, bool own) {
   if (!entry.step || !entry.step->refused.empty() || entry.contended) return;
-  const int count = entry.returns.Count(clock_.Now(), options_.contention_window);
-  if (count < options_.contention_limit) return;
+  // A link that goes takes addresses and routes along, and nobody fights for them. Yet an owner may bounce
+  // the link each time, so even these come to an end.
+  constexpr int kBounceFactor = 4;
+  const std::string carrier = std::exchange(entry.carrier_changes, {});
+  NoteCarrier(entry);
+  const bool bounced = !carrier.empty() && carrier != entry.carrier_changes;
+  const int count = (bounced ? entry.bounces : entry.returns).Count(clock_.Now(), options_.contention_window);
+  if (count < options_.contention_limit * (bounced ? kBounceFactor : 1)) return;
   entry.contended = true;
   ++counters_.contended;
   const std::string owner =

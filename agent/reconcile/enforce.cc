@@ -161,9 +161,14 @@ void Reconciler::Impl::Fail(Entry& entry, const Observation& before, const Outco
   Look(machine_, entry.wish, entry.sight);
   if (left.empty()) left = "it " + Reads(entry);
 
-  const std::chrono::nanoseconds wait = BackoffAfter(entry.tries, jitter_);
-  Hold hold;
+  // The first change of the world is answered at once; from then on the backoff bounds a world that never
+  // rests.
   const bool wait_for_world = cure == Cure::kUndoAndWait || cure == Cure::kWait;
+  const std::chrono::nanoseconds wait =
+      !wait_for_world
+          ? BackoffAfter(entry.tries, jitter_)
+          : (entry.tries <= 1 ? std::chrono::nanoseconds(0) : BackoffAfter(entry.tries - 1, jitter_));
+  Hold hold;
   hold.until = wait_for_world ? Hold::Until::kWorldChange : Hold::Until::kTime;
   hold.retry_at = clock_.Now() + wait;
   hold.version = entry.sight.trace.version();

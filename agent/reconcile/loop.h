@@ -69,8 +69,10 @@ struct Entry {
   int failed_reads = 0;                        ///< in a row
   std::optional<Clock::Steady> read_again_at;  ///< before the next scan, since the last read failed
   bool paused_now = false;
-  Returns returns;  ///< of what we would set again
-  Returns drifts;   ///< of anything
+  Returns returns;              ///< of what we would set again
+  Returns bounces;              ///< of those that came with the port's link going or coming
+  Returns drifts;               ///< of anything
+  std::string carrier_changes;  ///< of the port, when it was last as declared
   std::string last_by;
   bool contended = false;
   std::string contended_message;
@@ -87,6 +89,7 @@ struct CheckEntry {
   Trace trace;
   std::vector<Finding> findings;
   bool marked = true;
+  bool stale = true;  ///< run it even if what it reads is the same: the ports are bound otherwise
   Clock::Steady looked_at{};
 };
 
@@ -132,6 +135,7 @@ struct Reconciler::Impl {
   void Record(const Entry& entry, ChangeKind kind, const Observation& from, const std::string& to, bool ok,
               std::string message);
   void NoteReturn(Entry& entry, bool own);
+  void NoteCarrier(Entry& entry);
 
   std::size_t IndexOf(const Entry& entry) const { return static_cast<std::size_t>(&entry - entries_.data()); }
 

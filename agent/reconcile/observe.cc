@@ -35,6 +35,7 @@ bool Look(const Machine& machine, const Wish& wish, Sight& sight) {
     sight.observation = Observation();
     return differs;
   }
+  if (sight.looked && sight.trace.Repeats(machine)) return false;
   const std::uint64_t before = sight.trace.version();
   std::optional<Result<Observation>> seen;
   {

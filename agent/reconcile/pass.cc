@@ -45,7 +45,7 @@ void Reconciler::Impl::Rebind() {
       if (entry.wish.unbound.empty() && entry.wish.desired != entry.held_value) entry.held = false;
     }
     facts_ = std::move(bound);
-    for (CheckEntry& check : checks_) check.marked = true;
+    for (CheckEntry& check : checks_) check.marked = check.stale = true;
   }
   for (Entry& entry : entries_) {
     if (facts_differ) entry.sight.looked = false;  // the same reads may mean something else now
@@ -106,6 +106,7 @@ void Reconciler::Impl::Assess(Entry& entry, const Mark& mark) {
     }
     entry.held = true;
     entry.held_value = entry.wish.desired;
+    NoteCarrier(entry);
     entry.deviation.reset();
     entry.hold.reset();
     entry.tries = 0;
@@ -201,14 +202,16 @@ void Reconciler::Impl::RunChecks(bool all) {
     if (!all && !entry.marked) continue;
     entry.marked = false;
     entry.looked_at = clock_.Now();
-    const std::uint64_t before = entry.trace.version();
+    const bool ran = entry.trace.version() != 0;
+    if (ran && !entry.stale && entry.trace.Repeats(machine_)) continue;
+    entry.stale = false;
     std::vector<Finding> findings;
     {
       const TracingMachine through(machine_, entry.trace);
       findings = entry.check->Run(through, *facts_);
     }
     findings = CompleteFindings(*entry.check, std::move(findings), entry.trace);
-    if (before != 0 && findings == entry.findings) continue;
+    if (ran && findings == entry.findings) continue;
     entry.findings = std::move(findings);
     findings_changed_ = true;
   }

@@ -18,6 +18,8 @@ std::string FileOf(const Origin& origin) { return origin.place.substr(0, origin.
 
 std::string FixFor(const Step& step) {
   const std::string& reason = step.refused;
+  if (reason == "NotFabricPort" && step.refused_message.find("role management") != std::string::npos)
+    return "change it by hand, on the node's console";
   if (reason == "NotFabricPort")
     return "declare port " + step.target +
            " with `role: fabric` in the Cluster document if it carries RoCE traffic";

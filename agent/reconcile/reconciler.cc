@@ -23,7 +23,7 @@ Reconciler::Impl::Impl(Machine& machine, const Catalog& catalog,
       next_scan_(clock.Now()),
       next_sequence_(std::max<std::uint64_t>(1, options_.first_change_sequence)) {
   policy_.max_disruption = options_.max_disruption;
-  for (const auto& check : checks) checks_.push_back({check.get(), {}, {}, true, {}});
+  for (const auto& check : checks) checks_.push_back({check.get(), {}, {}, true, true, {}});
 }
 
 Status Reconciler::Impl::Start() {
@@ -116,6 +116,7 @@ void Reconciler::Impl::SetPauses(std::vector<Pause> pauses) {
       // Resumed by a person: contention and failures are forgiven.
       entry.contended = false;
       entry.returns.Clear();
+      entry.bounces.Clear();
       entry.tries = 0;
       if (entry.hold && !entry.hold->verifying) entry.hold.reset();
     }

@@ -24,29 +24,46 @@ Trace::Read& Trace::Next(std::string_view path, bool& same) {
   return read;
 }
 
+bool Trace::Read::Is(const Result<std::string>& answer) const {
+  if (list) return false;
+  if (answer.ok()) return code == Code::kOk && text == *answer;
+  const Status status = answer.status();
+  return code == status.code() && text == status.message();
+}
+
+bool Trace::Read::Is(const Result<std::vector<std::string>>& answer) const {
+  if (!list) return false;
+  if (answer.ok()) return code == Code::kOk && names == *answer;
+  const Status status = answer.status();
+  return code == status.code() && text == status.message();
+}
+
 void Trace::Note(std::string_view path, const Result<std::string>& answer) {
   bool same = false;
   Read& read = Next(path, same);
-  const Status status = answer.ok() ? Status() : answer.status();
-  const std::string& text = answer.ok() ? *answer : status.message();
-  if (same && read.code == status.code() && read.text == text && read.names.empty()) return;
+  if (same && read.Is(answer)) return;
   differs_ = true;
-  read.code = status.code();
-  read.text = text;
+  read.list = false;
+  read.code = answer.status().code();
+  read.text = answer.ok() ? *answer : answer.status().message();
   read.names.clear();
 }
 
 void Trace::Note(std::string_view path, const Result<std::vector<std::string>>& answer) {
-  static const std::vector<std::string> kNone;
   bool same = false;
   Read& read = Next(path, same);
-  const Status status = answer.ok() ? Status() : answer.status();
-  const std::vector<std::string>& names = answer.ok() ? *answer : kNone;
-  if (same && read.code == status.code() && read.text == status.message() && read.names == names) return;
+  if (same && read.Is(answer)) return;
   differs_ = true;
-  read.code = status.code();
-  read.text = status.message();
-  read.names = names;
+  read.list = true;
+  read.code = answer.status().code();
+  read.text = answer.status().message();
+  read.names = answer.value_or({});
+}
+
+bool Trace::Repeats(const Machine& machine) const {
+  return std::all_of(reads_.begin(), reads_.end(), [&](const Read& read) {
+    return read.list ? read.Is(machine.List(read.path)) : read.Is(machine.Get(read.path));
+  });
 }
 
 void Trace::Finish() {
@@ -76,7 +93,7 @@ std::vector<std::string> Trace::Evidence() const {
         if (message.starts_with(": ")) message.remove_prefix(2);
       }
       if (!message.empty()) line.append(": ").append(message);
-    } else if (!read.names.empty()) {
+    } else if (read.list) {
       line += " = [";
       for (std::size_t i = 0; i < read.names.size(); ++i)
         line.append(i == 0 ? "" : " ").append(read.names[i]);

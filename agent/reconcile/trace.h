@@ -20,6 +20,10 @@ class Trace {
   void Note(std::string_view path, const Result<std::vector<std::string>>& answer);
   void Finish();
 
+  /// Reads the same again, in the same order, until an answer differs. True when none did: whoever looks and
+  /// holds no state would read exactly this and conclude exactly what it did.
+  bool Repeats(const Machine& machine) const;
+
   /// Grows by one with every look that differed from the one before. 0: never looked.
   std::uint64_t version() const { return version_; }
   /// Whether anything that was read lies below `prefix` or above it, by path components; "" is above all.
@@ -31,9 +35,13 @@ class Trace {
  private:
   struct Read {
     std::string path;
+    bool list = false;
     Code code = Code::kOk;
     std::string text;                // the value, or the error's message
     std::vector<std::string> names;  // of List
+
+    bool Is(const Result<std::string>& answer) const;
+    bool Is(const Result<std::vector<std::string>>& answer) const;
   };
   Read& Next(std::string_view path, bool& same);
 

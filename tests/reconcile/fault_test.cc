@@ -291,6 +291,24 @@ TEST(FaultTest, ALinkThatComesAndGoesIsNoFight) {
   EXPECT_EQ(node.agent->counters().contended, 0u);
 }
 
+TEST(FaultTest, WhatGoesWithItsLinkIsNoFightUnlessItNeverEnds) {
+  Node node;
+  node.options.contention_window = 1h;
+  const std::string carrier = "/sys/class/net/rail0/carrier_changes";
+  node.machine.Put(carrier, "2").Put("/rtnl/addr/rail0", "");
+  node.Apply(Node::State(1).Enforce("rail.address", "rail0", "declared"));
+  for (int i = 1; i < 20; ++i) {
+    node.machine.Put(carrier, std::to_string(2 + 2 * i));
+    node.Drift("/rtnl/addr/rail0", "");
+    EXPECT_EQ(node.Value("/rtnl/addr/rail0"), "10.10.0.1/24") << "bounce " << i;
+    node.Pass(1s);
+  }
+  EXPECT_EQ(node.agent->counters().contended, 0u);
+  node.machine.Put(carrier, "99");
+  node.Drift("/rtnl/addr/rail0", "");
+  EXPECT_EQ(node.Of("rail.address", "rail0").reason, "Contended");
+}
+
 TEST(FaultTest, ANewGenerationTriesAgain) {
   Node node;
   node.machine.FailWrites("/proc/sys/a", FromErrno(EPERM, "/proc/sys/a"));
