@@ -294,7 +294,7 @@ void NodeAgent::SendReport() {
 void NodeAgent::Beat() {
   if (connection_ == 0 || parts_.clock.Now() < last_sent_ + options_.heartbeat) return;
   v1::Heartbeat beat;
-  beat.set_report_hash8(HashPrefix8(reporter_.acknowledged()));
+  beat.set_report_hash8(HashPrefix8(reporter_.latest()));
   Say(beat);
 }
 

@@ -111,8 +111,9 @@ std::optional<v1::Report> Reporter::Next(const NodeReport& full_length,
 
 bool Reporter::Acknowledge(const v1::ReportAck& ack) {
   if (ack.need_full()) {
-    if (under_way_ && under_way_->full && ack.sequence() == under_way_->sequence) {
-      // What it asks for is what it was given; at once again would go round for ever. kAckWithin paces it.
+    if (under_way_ && under_way_->full) {
+      // Asked before the one that is under way came: that one is the answer. Asked for by that one itself: at
+      // once again would go round for ever, so kAckWithin paces it.
       acknowledged_.reset();
       acknowledged_hash_.clear();
       return false;

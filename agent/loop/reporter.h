@@ -33,6 +33,9 @@ class Reporter {
   bool Acknowledge(const v1::ReportAck& ack);
   /// Hash of the last report that the controller acknowledged; "" when there is none.
   const std::string& acknowledged() const { return acknowledged_hash_; }
+  /// Hash of the last report that went out on this connection, acknowledged or not: what the controller has
+  /// seen. Falls back to the acknowledged one.
+  const std::string& latest() const { return under_way_ ? under_way_->hash : acknowledged_hash_; }
   /// When Next should be asked again though nothing happened.
   std::optional<Clock::Steady> NextDue() const;
 

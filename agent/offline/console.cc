@@ -91,7 +91,9 @@ std::string VerdictLine(const std::string& node, Verdict verdict, const std::vec
       [](const Finding& a, const Finding& b) { return Weight(a.verdict) < Weight(b.verdict); });
   if (worst != findings.end() && Weight(worst->verdict) >= 2) {
     if (!worst->fix.empty()) line += "next: " + Printable(worst->fix) + "\n";
-    line += "why: railctl explain " + (worst->reason.empty() ? worst->code : worst->reason) + "\n";
+    // A reason of its own says more than the setting's code, "it differs" says less.
+    const bool telling = !worst->reason.empty() && worst->reason != "Differs";
+    line += "why: railctl explain " + (telling ? worst->reason : worst->code) + "\n";
   }
   return line;
 }

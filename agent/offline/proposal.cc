@@ -12,10 +12,10 @@ constexpr std::size_t kMost = 16;  // rails of the largest nodes known
 
 }  // namespace
 
-std::vector<Port> LikelyPorts(const Machine& machine) {
+std::vector<Port> EveryPort(const Machine& machine) {
+  std::vector<Port> ports;
   const auto links = machine.List("/rtnl/link");
-  if (!links.ok()) return {};
-  DesiredState every;
+  if (!links.ok()) return ports;
   for (const std::string& link : *links) {
     const auto text = machine.Get("/rtnl/link/" + link);
     if (link == "lo" || !text.ok()) continue;
@@ -26,21 +26,25 @@ std::vector<Port> LikelyPorts(const Machine& machine) {
     Port port;
     port.name = port.netdev = link;
     port.role = PortRole::kFabric;
-    every.ports.push_back(std::move(port));
+    ports.push_back(std::move(port));
   }
-  const NodeFacts facts = BindPorts(machine, every);
+  return ports;
+}
+
+std::vector<Port> LikelyPorts(const Machine& machine) {
+  DesiredState every;
+  every.ports = EveryPort(machine);
   std::vector<Port> rdma, plain;
   const auto routes = machine.Get("/proc/net/route");
-  for (const BoundPort& bound : facts.ports) {
+  for (const BoundPort& bound : BindPorts(machine, every).ports) {
     if (bound.netdev.empty()) continue;
-    (bound.ibdev.empty() ? plain : rdma).push_back(bound.port);
+    // The interface of the default route is the way in; it is the last thing to be a rail.
+    const bool way_in =
+        routes.ok() && ("\n" + *routes).find("\n" + bound.netdev + "\t00000000\t") != std::string::npos;
+    if (!bound.ibdev.empty()) rdma.push_back(bound.port);
+    if (!way_in) plain.push_back(bound.port);
   }
   std::vector<Port>& chosen = rdma.empty() ? plain : rdma;
-  // The interface of the default route is the way in; it is the last thing to be a rail.
-  if (rdma.empty() && routes.ok())
-    std::erase_if(chosen, [&](const Port& port) {
-      return ("\n" + *routes).find("\n" + port.netdev + "\t00000000\t") != std::string::npos;
-    });
   if (chosen.size() > kMost) chosen.resize(kMost);
   for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i].name = "rail" + std::to_string(i);
   return chosen;

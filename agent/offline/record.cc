@@ -57,11 +57,11 @@ void ObserveEverything(const Machine& machine, const Catalog& catalog, const Nod
   }
 }
 
-// The declared ports, and every other interface that could be one.
-void AddLikelyPorts(DesiredState& state, const Machine& machine) {
+// The declared ports, and every other interface that could be one: nothing is written here.
+void AddEveryPort(DesiredState& state, const Machine& machine) {
   const NodeFacts declared = BindPorts(machine, state);
   int number = 0;
-  for (Port port : LikelyPorts(machine)) {
+  for (Port port : EveryPort(machine)) {
     bool known = false;
     for (const BoundPort& bound : declared.ports) known = known || bound.netdev == port.netdev;
     if (known) continue;
@@ -95,11 +95,13 @@ ExitCode Record(const RecordOptions& options, const Console& console) {
   std::unique_ptr<Machine> recording = std::move(*made);
 
   DesiredState state = std::move(*declared);
-  AddLikelyPorts(state, *recording);
+  AddEveryPort(state, *recording);
   const Catalog catalog = MakeCatalog();
   const NodeReport report = CheckOnce(*recording, catalog, MakeChecks(), state);
   ObserveEverything(*recording, catalog, BindPorts(*recording, state));
-  recording.reset();  // writes what is still held back
+  [[maybe_unused]] const auto proposal =
+      LikelyPorts(*recording);  // so that `check` can propose from a recording
+  recording.reset();            // writes what is still held back
 
   std::uintmax_t files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(options.directory, error))

@@ -232,6 +232,16 @@ TEST_F(ReporterTest, AskingInFullForWhatWasInFullDoesNotGoRoundForEver) {
   EXPECT_TRUE(Next().has_value());
 }
 
+TEST_F(ReporterTest, AskingInFullBeforeTheFullOneCameIsAnsweredByThatOne) {
+  const auto report = Next();
+  v1::ReportAck ask;  // of a controller that had another hash in mind, sent with its Welcome
+  ask.set_need_full(true);
+  reporter_.Acknowledge(ask);
+  EXPECT_FALSE(Next().has_value());
+  EXPECT_TRUE(reporter_.Acknowledge(listener_.Take(*report)));
+  EXPECT_EQ(reporter_.acknowledged(), ReportHash(report_));
+}
+
 TEST_F(ReporterTest, LongValuesAreCutAndStillTellTwoApart) {
   report_.findings[0].observed = std::string(100'000, 'a');
   const auto report = Next();

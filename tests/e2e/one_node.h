@@ -1,0 +1,43 @@
+// OneNode: a real controller and a real agent on the real kernel: two veth rails in a network and mount
+// namespace of the test process's own, gone with it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/agent/temporary_directory.h"
+#include "tests/e2e/programs.h"
+
+namespace railwright {
+
+class OneNode : public testing::Test {
+ protected:
+  void SetUp() override;
+
+  void StartController();
+  void StartAgent(const std::string& name = "gpu-001");
+  /// Applies documents and waits until all nodes have settled; the exit code.
+  Ran Apply(const std::string& yaml, const std::vector<std::string>& more = {});
+  static std::string Site(const std::string& nodes = "gpu-001", int mtu = 4200);
+  Ran Railctl(std::vector<std::string> words);
+  nlohmann::json RailctlJson(std::vector<std::string> words);
+  /// What the agent wrote down last; null when there is nothing yet.
+  nlohmann::json AgentStatus() const;
+  bool Compliant();
+  std::string Mtu(const std::string& link = "rail0") const;
+  void SetMtu(int mtu, const std::string& link = "rail0");
+  /// Corrective changes of link.mtu that the controller has stored.
+  std::size_t Corrected();
+  std::string Logs() const;
+
+  std::string state_dir() const { return directory_.path() + "/agent"; }
+  std::string socket() const { return "unix:" + directory_.path() + "/controller.sock"; }
+
+  TemporaryDirectory directory_;
+  Child controller_, agent_;
+};
+
+}  // namespace railwright

@@ -1,0 +1,89 @@
+// The real agent against a controller that sends it poison.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "agent/loop/files.h"
+#include "core/wire/wire.h"
+#include "tests/agent/temporary_directory.h"
+#include "tests/e2e/programs.h"
+#include "tests/session/fake_controller.h"
+
+namespace railwright {
+namespace {
+
+using namespace std::chrono_literals;
+
+v1::ControllerMessage Sealed(std::uint64_t generation, const std::string& group, const std::string& overlay) {
+  v1::ControllerMessage message;
+  auto* desired = message.mutable_desired();
+  desired->set_generation(generation);
+  desired->set_group(group);
+  desired->set_overlay(overlay);
+  desired->set_hash(StateHash(group, overlay));
+  return message;
+}
+
+std::string Overlay(const std::string& node) {
+  v1::NodeOverlay overlay;
+  overlay.set_node(node);
+  return overlay.SerializeAsString();
+}
+
+TEST(PoisonedState, IsAnsweredWithANackEachTimeAndTheAgentLives) {
+  v1::GroupPayload unknown_key;
+  unknown_key.add_settings()->set_key("link.mtuu");
+  v1::GroupPayload bad_value;
+  bad_value.add_settings()->set_key("link.mtu");
+  bad_value.mutable_settings(0)->set_target("rail0");
+  bad_value.mutable_settings(0)->set_value(std::string(1 << 20, '9'));
+
+  std::vector<v1::ControllerMessage> poison{
+      Sealed(1, "\xff\xff\xff", Overlay("gpu-001")),
+      Sealed(2, "", std::string(1 << 16, '\n')),
+      Sealed(3, unknown_key.SerializeAsString(), Overlay("gpu-001")),
+      Sealed(4, bad_value.SerializeAsString(), Overlay("gpu-001")),
+      Sealed(5, "", Overlay("gpu-002")),
+      Sealed(6, "", ""),
+      Sealed(0, "", Overlay("gpu-001")),
+  };
+  v1::ControllerMessage wrong_hash = Sealed(7, "", Overlay("gpu-001"));
+  wrong_hash.mutable_desired()->set_hash(std::string(64, '0'));
+  poison.push_back(wrong_hash);
+
+  FakeController controller;
+  controller.SetScript([&](AgentStream& stream, const v1::Hello&) {
+    stream.Write(FakeController::Welcome());
+    for (const auto& message : poison) stream.Write(message);
+    stream.Write(Sealed(8, "", Overlay("gpu-001")));
+    return controller.ReadAll(stream);
+  });
+  controller.Listen();
+  TemporaryDirectory directory;
+  Child agent({Binary("railwright-agent"), "run", "--controller", controller.Address(), "--name", "gpu-001",
+               "--state-dir", directory.path() + "/state"},
+              directory.path() + "/log");
+  std::vector<v1::Nack> nacks;
+  std::vector<v1::Ack> acks;
+  ASSERT_TRUE(Eventually([&] {
+    nacks.clear();
+    acks.clear();
+    for (const auto& message : controller.Received()) {
+      if (message.has_nack()) nacks.push_back(message.nack());
+      if (message.has_ack()) acks.push_back(message.ack());
+    }
+    return !acks.empty();
+  })) << ReadWhole(directory.path() + "/log").value_or("");
+  ASSERT_EQ(nacks.size(), poison.size());
+  for (std::size_t i = 0; i < nacks.size(); ++i) {
+    EXPECT_EQ(nacks[i].hash(), poison[i].desired().hash());
+    EXPECT_NE(nacks[i].message(), "");
+    EXPECT_LT(nacks[i].message().size(), 4096U) << "a poison must not be echoed whole";
+  }
+  EXPECT_EQ(acks[0].generation(), 8U) << "the empty wish of this very node is a good state";
+  EXPECT_TRUE(agent.running());
+  EXPECT_EQ(agent.Terminate(), 0);
+}
+
+}  // namespace
+}  // namespace railwright
