@@ -103,6 +103,11 @@ inline constexpr const char* kStoreFile = "railwright.db";
 /// it is of a newer version, it is locked by another controller.
 Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& directory);
 /// A consistent copy of a store (also of one in use) at `file`; refuses to overwrite.
+/// Whether a directory holds a store, never did, or did once: a lock or an older store lies there, but no
+/// store.
+enum class StoreTrace { kNone, kThere, kLost };
+StoreTrace LookForStore(const std::string& directory);
+
 /// The copy is one file, checked before it gets its name.
 Status BackupStore(const std::string& directory, const std::string& file);
 /// Puts a checked backup in place of the store; the old one is kept beside it with a dated name. Refuses

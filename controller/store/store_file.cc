@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "controller/store/migrations.h"
+#include "controller/store/store.h"
 
 namespace railwright {
 namespace {
@@ -73,6 +74,14 @@ DirectoryLock::~DirectoryLock() {
 
 std::string RestoreHint(const std::string& directory) {
   return "Restore a backup: railwright-controller restore FILE --state-dir " + directory;
+}
+
+StoreTrace LookForStore(const std::string& directory) {
+  if (access((directory + "/" + kStoreFile).c_str(), F_OK) == 0) return StoreTrace::kThere;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error))
+    if (entry.path().filename().string().starts_with("railwright.")) return StoreTrace::kLost;
+  return StoreTrace::kNone;
 }
 
 int NewestStoreVersion() { return Migrations().back().version; }

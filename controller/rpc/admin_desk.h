@@ -1,0 +1,87 @@
+// AdminDesk: what operators ask and order, in messages but without gRPC. Reads come from the core's snapshot
+// and the store; orders are parsed and resolved here, in a thread of their own, and handed to the core ready
+// to be stored.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "controller/rpc/fleet_core.h"
+#include "controller/rpc/worker.h"
+
+namespace railwright {
+
+/// Where a streamed answer goes. Both may be called from any thread and never block.
+template <class Event>
+struct Sink {
+  std::function<bool(Event)> tell;         ///< false: nobody listens any more
+  std::function<void(const Status&)> end;  ///< once, last
+};
+
+class AdminDesk {
+ public:
+  AdminDesk(FleetCore& core, Store& store, const CatalogDeclarations& catalog, const Clock& clock)
+      : core_(core), store_(store), catalog_(catalog), clock_(clock) {}
+
+  // Reads. They may take milliseconds (files, big fleets), so not in gRPC's threads: post them to reads().
+  Worker& reads() { return reads_; }
+  Status Version(const v1::VersionRequest& request, v1::VersionResponse& response) const;
+  Status GetStatus(const v1::StatusRequest& request, v1::StatusResponse& response) const;
+  Status Changes(const v1::ChangesRequest& request, v1::ChangesResponse& response) const;
+  Status Generations(const v1::GenerationsRequest& request, v1::GenerationsResponse& response) const;
+  Status Desired(const v1::DesiredRequest& request, v1::DesiredResponse& response) const;
+  Status Why(const v1::WhyRequest& request, v1::WhyResponse& response) const;
+  Status Audit(const v1::AuditRequest& request, v1::AuditResponse& response) const;
+
+  // Orders: return at once.
+  void Plan(v1::PlanRequest request, Sink<v1::PlanEvent> sink);
+  void Apply(v1::ApplyRequest request, Sink<v1::ApplyEvent> sink);
+  void Rollback(v1::RollbackRequest request, Sink<v1::ApplyEvent> sink);
+  void SetPause(const v1::SetPauseRequest& request,
+                std::function<void(const Status&, v1::SetPauseResponse)> done);
+
+  /// Finishes what was begun. Before the core stops.
+  void Stop();
+
+  /// Checks the node names and ranges of a request against the fleet; the names themselves, none = all.
+  Result<std::set<std::string>> NamesOf(
+      const google::protobuf::RepeatedPtrField<std::string>& patterns) const;
+  std::shared_ptr<const FleetView> view() const { return core_.view(); }
+  const Clock& clock() const { return clock_; }
+
+ private:
+  /// A generation that could be stored now.
+  struct Prepared {
+    std::shared_ptr<const FleetState> base, next;
+    DocumentChanges changes;
+    std::vector<v1::ReleasedKey> released;
+    bool unchanged = false;
+  };
+  struct ApplyJob;
+
+  Result<Prepared> Prepare(const google::protobuf::RepeatedPtrField<v1::SourceFile>& files, bool prune,
+                           bool restore, bool allow_empty) const;
+  Result<Prepared> PrepareRollback(const v1::RollbackRequest& request) const;
+  std::shared_ptr<FleetState> NextState(const FleetView& view, std::vector<Document> documents,
+                                        Resolved resolved, bool restore) const;
+  std::vector<std::string> SkewWarnings(const FleetView& view, const Resolved& resolved) const;
+  void AskAgents(const Prepared& prepared, std::chrono::milliseconds timeout,
+                 std::function<bool(const v1::PlanProgress&)> progress,
+                 std::function<void(v1::PlanResult)> done);
+  void Commit(std::shared_ptr<ApplyJob> job, Prepared prepared);
+  void TellStored(const ApplyJob& job, std::uint64_t generation, bool unchanged);
+  void RunApply(std::shared_ptr<ApplyJob> job);
+  std::uint64_t SinceGeneration(const FleetView& view, const std::string& node,
+                                const SettingSpec& spec) const;
+
+  FleetCore& core_;
+  Store& store_;
+  const CatalogDeclarations& catalog_;
+  const Clock& clock_;
+  Worker reads_, orders_;
+};
+
+/// SHA-256 over what a plan promises: its base, its documents, and every answered node's steps.
+std::string PlanHash(const FleetState& base, const FleetState& next, const v1::PlanResult& result);
+
+}  // namespace railwright

@@ -1,0 +1,280 @@
+// What the agents' streams say, and what they are answered.
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "controller/rpc/fleet_model.h"
+#include "core/wire/wire.h"
+#include "railwright/explain.h"
+
+namespace railwright {
+namespace {
+
+std::int64_t Micros(auto duration) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+}
+
+constexpr std::size_t kNameMost = 253;  // of a host name, RFC 1035
+
+std::string Revisions(unsigned oldest, unsigned newest) {
+  return oldest == newest ? "wire revision " + std::to_string(newest)
+                          : "wire revisions " + std::to_string(oldest) + " to " + std::to_string(newest);
+}
+
+/// A text from a stranger, for a message: short and printable.
+std::string Shown(const std::string& text) {
+  std::string shown;
+  for (const char c : text.substr(0, 64)) shown += c >= ' ' && c < 127 ? c : '?';
+  return shown;
+}
+
+void Refuse(AgentLink& link, v1::Refusal::Reason reason, const std::string& message) {
+  v1::Refusal refusal;
+  refusal.set_reason(reason);
+  refusal.set_message(message);
+  link.Refuse(refusal);
+}
+
+std::string ShortId(const std::string& boot_id) { return Shown(boot_id.substr(0, 8)); }
+
+}  // namespace
+
+Result<unsigned> NegotiateWire(const v1::Hello& hello, unsigned newest, unsigned oldest) {
+  const unsigned theirs = hello.wire(), least = std::max(1u, hello.wire_min());
+  const unsigned common = std::min(newest, theirs);
+  if (common >= oldest && common >= least && theirs >= least) return common;
+  const bool agent_is_older = theirs < oldest;
+  return Status(Code::kFailedPrecondition,
+                "no common wire revision: railwright-agent " + Shown(hello.version()) + " speaks " +
+                    Revisions(least, theirs) + ", railwright-controller " RAILWRIGHT_VERSION " speaks " +
+                    Revisions(oldest, newest) + "; update " +
+                    (agent_is_older ? "the agent on " + Shown(hello.node()) : "the controller"));
+}
+
+void FleetModel::OnOpened(const std::shared_ptr<AgentLink>& link) { strangers_[link] = clock_.Now(); }
+
+void FleetModel::OnGone(const std::shared_ptr<AgentLink>& link) {
+  strangers_.erase(link);
+  const auto found = by_link_.find(link.get());
+  if (found == by_link_.end()) return;
+  spdlog::info("node {} disconnected", found->second->name);
+  Unlink(*found->second);
+}
+
+void FleetModel::OnMessage(const std::shared_ptr<AgentLink>& link, v1::AgentMessage& message) {
+  const auto found = by_link_.find(link.get());
+  if (found == by_link_.end()) {
+    if (message.body_case() == v1::AgentMessage::kHello && strangers_.contains(link))
+      OnHello(link, message.hello());
+    else if (strangers_.erase(link))
+      link->End(Status(Code::kInvalidArgument, "the first message of a stream must be Hello"));
+    return link->Consumed();  // else it was refused or replaced, and talks on
+  }
+  Node& node = *found->second;
+  node.heard->wall_us = Micros(clock_.WallNow().time_since_epoch());
+  node.heard->steady_us = Micros(clock_.Now().time_since_epoch());
+  switch (message.body_case()) {
+    case v1::AgentMessage::kReport: OnReport(node, *message.mutable_report()); break;
+    case v1::AgentMessage::kHeartbeat: OnHeartbeat(node, message.heartbeat()); break;
+    case v1::AgentMessage::kAck:
+      node.enforced_hash = message.ack().hash();
+      if (message.ack().generation() >= state_->number()) {
+        node.nack.clear();
+        node.nack_hash.clear();
+      }
+      Touch(node);
+      break;
+    case v1::AgentMessage::kNack: OnNack(node, message.nack()); break;
+    case v1::AgentMessage::kResult: OnResult(node, *message.mutable_result()); break;
+    case v1::AgentMessage::kCatalog: catalogs_.insert(message.catalog().hash()); break;
+    case v1::AgentMessage::kHello:
+      link->End(Status(Code::kInvalidArgument, "a second Hello on one stream"));
+      break;
+    case v1::AgentMessage::BODY_NOT_SET: break;  // of a newer agent; Welcome.missing told about it
+  }
+  if (!node.held_back) link->Consumed();
+}
+
+void FleetModel::OnHello(const std::shared_ptr<AgentLink>& link, const v1::Hello& hello) {
+  strangers_.erase(link);
+  const auto wire = NegotiateWire(hello, kWire, kWireMin);
+  if (!wire.ok()) {
+    spdlog::warn("{} refused: {}", link->peer(), wire.status().message());
+    return Refuse(*link, v1::Refusal::REASON_WIRE_VERSION, wire.status().message());
+  }
+  const auto found = hello.node().size() <= kNameMost ? nodes_.find(hello.node()) : nodes_.end();
+  if (found == nodes_.end()) {
+    std::vector<std::string_view> known;
+    for (const auto& [name, node] : nodes_)
+      if (node.declared) known.push_back(name);
+    const std::string_view near = Nearest(hello.node().substr(0, kNameMost), known);
+    return Refuse(*link, v1::Refusal::REASON_UNKNOWN_NODE,
+                  "node \"" + Shown(hello.node()) + "\" is not in the inventory" +
+                      (near.empty() ? "" : "; did you mean \"" + std::string(near) + "\"?") +
+                      "; add it to a Cluster document and run railctl apply");
+  }
+  Node& node = found->second;
+  if (node.link) {
+    const auto silence =
+        clock_.Now().time_since_epoch() - std::chrono::microseconds(node.heard->steady_us.load());
+    const bool same_boot = !hello.boot_id().empty() && hello.boot_id() == node.boot_id;
+    if (!same_boot && silence < options_.silent_after)
+      return Refuse(*link, v1::Refusal::REASON_DUPLICATE,
+                    "node \"" + node.name + "\" is connected already from a machine with boot id " +
+                        ShortId(node.boot_id) + "…, heard of " +
+                        std::to_string(std::chrono::duration_cast<std::chrono::seconds>(silence).count()) +
+                        " s ago; this one has " + ShortId(hello.boot_id()) +
+                        "…. Stop one of the two, or give it its own --node name");
+    // The same machine dialled again, or the old stream is dead without having said so: the newest wins.
+    node.link->End(Status(Code::kAborted, "replaced by a newer connection of this node"));
+    Unlink(node);
+  }
+  node.link = link;
+  node.linked_at = clock_.Now();
+  by_link_[link.get()] = &node;
+  node.heard->wall_us = Micros(clock_.WallNow().time_since_epoch());
+  node.heard->steady_us = Micros(clock_.Now().time_since_epoch());
+  Welcome(node, hello);
+  spdlog::info("node {} connected: railwright-agent {}, wire {}, generation {}", node.name,
+               Shown(hello.version()), *wire, hello.generation());
+}
+
+void FleetModel::Welcome(Node& node, const v1::Hello& hello) {
+  node.agent_version = hello.version();
+  node.boot_id = hello.boot_id();
+  node.catalog_hash = hello.catalog_hash();
+  node.enforced_hash = hello.state_hash();
+  node.sent_hash.clear();
+  node.same_build = hello.version() == RAILWRIGHT_VERSION;
+  node.features = {hello.features().begin(), hello.features().end()};
+  node.missing.clear();
+  for (const std::string& feature : node.features)
+    if (std::find(WireFeatures().begin(), WireFeatures().end(), feature) == WireFeatures().end())
+      node.missing.push_back("the controller lacks \"" + Shown(feature) + "\"");
+  for (const std::string& feature : WireFeatures())
+    if (!node.features.contains(feature)) node.missing.push_back("the agent lacks \"" + feature + "\"");
+
+  v1::ControllerMessage message;
+  auto* welcome = message.mutable_welcome();
+  welcome->set_version(RAILWRIGHT_VERSION);
+  welcome->set_wire(std::min(kWire, hello.wire()));
+  welcome->mutable_features()->Assign(WireFeatures().begin(), WireFeatures().end());
+  welcome->set_send_catalog(!hello.catalog_hash().empty() && !catalogs_.contains(hello.catalog_hash()));
+  welcome->set_stored_change(node.durable_change);
+  welcome->mutable_missing()->Assign(node.missing.begin(), node.missing.end());
+  (void)node.link->Send(ToOutbound(message));
+
+  PushPauses(node);
+  if (hello.generation() > highest_generation_) {
+    highest_generation_ = hello.generation();
+    reshaped_ = true;
+  }
+  const bool ahead = hello.generation() > state_->number() && hello.state_hash() != DesiredOf(node).hash;
+  if (ahead) {
+    // After a restore of an older backup. Sending it would make the agent go back, which it refuses.
+    node.nack = "the node has generation " + std::to_string(hello.generation()) + ", the controller only " +
+                std::to_string(state_->number()) +
+                " (restored from an older backup?); railctl apply or rollback makes a generation above both";
+    node.nack_hash.clear();
+    spdlog::warn("node {}: {}", node.name, node.nack);
+  } else {
+    Push(node);
+  }
+  // The node's last acknowledged report is not the one known here: its findings are wanted in full.
+  const std::string known = node.report ? node.report->report_hash : "";
+  if (hello.report_hash() != known) {
+    v1::ControllerMessage ask;
+    ask.mutable_report_ack()->set_hash(known);
+    ask.mutable_report_ack()->set_stored_change(node.durable_change);
+    ask.mutable_report_ack()->set_need_full(true);
+    (void)node.link->Send(ToOutbound(ask));
+  }
+  Touch(node);
+}
+
+void FleetModel::OnNack(Node& node, const v1::Nack& nack) {
+  node.nack = nack.message().empty() ? "the agent refused the state and gave no reason" : nack.message();
+  node.nack_hash = nack.hash();
+  spdlog::warn("node {} refused generation {}: {}", node.name, nack.generation(), node.nack);
+  Touch(node);
+}
+
+void FleetModel::OnHeartbeat(Node& node, const v1::Heartbeat& heartbeat) {
+  // No publication and no write: what a heartbeat changes stands in Node::heard.
+  if (heartbeat.report_hash8().empty() || !node.report) return;
+  if (heartbeat.report_hash8() == HashPrefix8(node.report->report_hash)) return;
+  v1::ControllerMessage ask;
+  ask.mutable_report_ack()->set_hash(node.report->report_hash);
+  ask.mutable_report_ack()->set_stored_change(node.durable_change);
+  ask.mutable_report_ack()->set_need_full(true);
+  (void)node.link->Send(ToOutbound(ask));
+}
+
+std::uint64_t FleetModel::OnHistory(Node& node, const v1::Report& report) {
+  std::uint64_t corrected = 0;
+  for (const v1::ChangeRecord& message : report.changes()) {
+    if (message.sequence() <= node.known_change) continue;  // sent again after a reconnect
+    ChangeRecord change = FromWire(message);
+    node.known_change = change.sequence;
+    if (change.ok && change.kind == ChangeKind::kCorrective) ++corrected;
+    if (change.ok && (change.kind == ChangeKind::kIntended || change.kind == ChangeKind::kRestored)) {
+      if (change.generation.value != node.counted_generation) {
+        node.counted_generation = change.generation.value;
+        node.changed = 0;
+      }
+      ++node.changed;
+    }
+    node.unsaved_changes.push_back(std::move(change));
+  }
+  return corrected;
+}
+
+bool FleetModel::Merge(const Node& node, const v1::Report& report, NodeReport& merged) const {
+  if (!report.full() && !(node.report && report.base_hash() == node.report->report_hash)) return false;
+  if (report.full()) merged.findings.clear();
+  std::set<KeyTarget> replaced;
+  for (const v1::KeyTarget& gone : report.removed()) replaced.insert({gone.key(), gone.target()});
+  for (const v1::Finding& finding : report.findings()) replaced.insert({finding.key(), finding.target()});
+  std::erase_if(merged.findings, [&](const Finding& f) { return replaced.contains({f.key, f.target}); });
+  for (const v1::Finding& finding : report.findings()) merged.findings.push_back(FromWire(finding));
+  std::stable_sort(merged.findings.begin(), merged.findings.end(), [](const Finding& a, const Finding& b) {
+    return std::tie(a.key, a.target) < std::tie(b.key, b.target);
+  });
+  merged.generation = {report.generation()};
+  merged.state_hash = report.state_hash();
+  merged.verdict = FromWire(report.verdict());
+  merged.settled = report.settled();
+  // A delta merged into something else than the agent has gives another hash. A newer agent's findings may
+  // hold more than this build knows of, so only an agent of the same build is held to it.
+  return report.full() || !node.same_build || ReportHash(merged) == report.hash();
+}
+
+void FleetModel::OnReport(Node& node, v1::Report& report) {
+  auto next = node.report ? std::make_shared<StoredReport>(*node.report) : std::make_shared<StoredReport>();
+  const std::size_t known = report.full() ? 0 : next->report.findings.size();
+  if (static_cast<std::size_t>(report.findings_size()) + known > options_.findings_most)
+    return node.link->End(
+        Status(Code::kResourceExhausted,
+               "more than " + std::to_string(options_.findings_most) + " findings of one node"));
+  NodeReport merged = next->report;
+  const bool good = Merge(node, report, merged);
+  if (good) {
+    next->report = std::move(merged);
+    next->report_hash = report.hash();
+  }
+  next->report.node = node.name;
+  next->at = clock_.WallNow();
+  next->agent_version = node.agent_version;
+  next->boot_id = node.boot_id;
+  next->corrected += OnHistory(node, report);  // numbered, so it is kept whatever became of the findings
+  node.report = std::move(next);
+  v1::ReportAck& ack = node.ack.emplace();
+  ack.set_sequence(report.sequence());
+  ack.set_hash(node.report->report_hash);
+  ack.set_need_full(!good);
+  unsaved_.insert(&node);
+  node.held_back = node.unsaved_changes.size() > options_.unsaved_changes;
+  Touch(node);
+}
+
+}  // namespace railwright
