@@ -34,6 +34,10 @@ constexpr std::array kPages{
                "What one generation asks of one port is done in order, and undone together when a step fails "
                "for good. "
                "The message names the step that is waited for. Next: `railctl why NODE KEY` of that step."},
+    ReasonPage{"HiddenRules", "RW-9040", "Firewall rules exist that cannot be seen.",
+               "Tables of legacy iptables are loaded. Their rules are evaluated beside nftables, but no "
+               "nftables listing shows them. The message names the tables. Next: look at them with "
+               "`iptables-legacy-save`, and move them to nftables, or flush them and unload ip_tables."},
     ReasonPage{"InvalidValue", "RW-9013", "The declared value cannot be used on this node.",
                "It passed the catalogue's syntax, but not the facts of this node (an address missing, a port "
                "without "
@@ -55,6 +59,10 @@ constexpr std::array kPages{
     ReasonPage{
         "NoConfigfs", "RW-9032", "configfs is not mounted.",
         "rdma_cm is loaded but shows its defaults only there: `mount -t configfs none /sys/kernel/config`."},
+    ReasonPage{"NoFabricPort", "RW-9041", "No port of this node is declared a fabric port.",
+               "The check speaks of fabric ports. Declare them with role fabric in the Cluster document."},
+    ReasonPage{"NoNftables", "RW-9042", "This kernel has no nf_tables.",
+               "There can be no nftables rules, so none is in the way."},
     ReasonPage{"NoPause", "RW-9033", "The port's driver has no pause frames to set.",
                "ethtool answers EOPNOTSUPP, as for virtual functions and virtual interfaces."},
     ReasonPage{
@@ -90,6 +98,11 @@ constexpr std::array kPages{
         "Nothing connects by rdma_cm here, so its defaults do not exist. Declare `module.rdma_cm: loaded`."},
     ReasonPage{"ReadFailed", "RW-9001", "The value could not be read.",
                "The message holds the path and the kernel's own words. A failed read is never a pass."},
+    ReasonPage{"UnclearRule", "RW-9043", "A firewall rule decides that cannot be read.",
+               "Whether the traffic passes depends on a rule of which the listing does not show everything: "
+               "an iptables extension, a program in user space, the routes. The message names it. Next: read "
+               "that rule with the tool of its owner (`iptables-save`), and put an accept for the fabric's "
+               "traffic before it."},
     ReasonPage{"Undone", "RW-9017", "The step was rolled back because a later step of its plan failed.",
                "The node has its earlier value again. The failed step says why."},
     ReasonPage{"UnknownSetting", "RW-9002", "This agent does not know the setting.",
