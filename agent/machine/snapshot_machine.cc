@@ -42,7 +42,12 @@ class SnapshotMachine final : public Machine {
       if (const Status gone = ProvenGone(path); !gone.ok()) return gone;
       return NotRecorded(path);
     }
-    if (!names->ok()) return names->status();
+    if (!names->ok()) {
+      // A directory that was not there, until a Set made something in it.
+      std::vector<std::string> made = world_.WithChanges(path, {});
+      if (names->status().code() != Code::kNotFound || made.empty()) return names->status();
+      return made;
+    }
     return world_.WithChanges(path, std::move(**names));
   }
 

@@ -170,8 +170,10 @@ std::vector<std::string> KnownSysctlParams() {
     const std::string name(known.name);
     const auto star = name.find('*');
     const std::vector<std::string> interfaces =
-        star == std::string::npos ? std::vector<std::string>{""}
-                                  : std::vector<std::string>{"all", std::string(kNetdevComponent)};
+        star == std::string::npos
+            ? std::vector<std::string>{""}
+            : std::vector<std::string>{name.find("/neigh/") == std::string::npos ? "all" : "default",
+                                       std::string(kNetdevComponent)};
     for (const auto& netdev : interfaces) {
       std::string one = name;
       if (star != std::string::npos) one.replace(star, 1, netdev);

@@ -55,7 +55,8 @@ struct KnownSysctl {
 
 /// nullptr when the list has no such name.
 const KnownSysctl* FindKnownSysctl(const SysctlName& name);
-/// All known names as params of sysctl.<name>: those of an interface once for "all" and once with {netdev}.
+/// All known names as params of sysctl.<name>: those of an interface once for "all" (of
+/// neighbours: "default", they have no "all") and once with {netdev}.
 std::vector<std::string> KnownSysctlParams();
 /// The known name that is one typing error away (a letter changed, missing, too many or two swapped), or "".
 std::string MistypedSysctl(const SysctlName& name);

@@ -99,6 +99,16 @@ TEST_F(SnapshotTest, WhatWasNotReadIsUnknownUnlessSomethingRecordedProvesItMissi
   EXPECT_EQ(snapshot->Get("/rtnl/link/rail0/state").value(), "up");
 }
 
+TEST_F(SnapshotTest, AFolderThatWasNotThereIsListedOnceSomethingIsMadeInIt) {
+  FakeMachine host;
+  auto snapshot = Recorded(host, false, [](Machine& machine) { (void)machine.List("/file/etc/x.d"); });
+  EXPECT_EQ(snapshot->List("/file/etc/x.d").status().code(), Code::kNotFound);
+  ASSERT_TRUE(snapshot->Set("/file/etc/x.d/a.conf", "1\n").ok());
+  EXPECT_EQ(snapshot->List("/file/etc/x.d").value(), std::vector<std::string>{"a.conf"});
+  ASSERT_TRUE(snapshot->Set("/file/etc/x.d/a.conf", "").ok());
+  EXPECT_EQ(snapshot->List("/file/etc/x.d").status().code(), Code::kNotFound);
+}
+
 TEST_F(SnapshotTest, ASnapshotMayBeWrittenByHand) {
   folder_.Write("/snapshot/get/sys/class/net/rail0/mtu", "4200\n");
   folder_.Write("/snapshot/get/rtnl/link/rail0/@", "mtu=4200 min_mtu=68 max_mtu=9978 state=up\n");
