@@ -97,7 +97,7 @@ ExitCode Record(const RecordOptions& options, const Console& console) {
   DesiredState state = std::move(*declared);
   AddEveryPort(state, *recording);
   const Catalog catalog = MakeCatalog();
-  const NodeReport report = CheckOnce(*recording, catalog, MakeChecks(), state);
+  [[maybe_unused]] const NodeReport report = CheckOnce(*recording, catalog, MakeChecks(), state);
   ObserveEverything(*recording, catalog, BindPorts(*recording, state));
   [[maybe_unused]] const auto proposal =
       LikelyPorts(*recording);  // so that `check` can propose from a recording
@@ -107,8 +107,7 @@ ExitCode Record(const RecordOptions& options, const Console& console) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(options.directory, error))
     if (entry.is_regular_file(error)) ++files;
   if (error) return console.Fail(FromErrno(error.value(), options.directory));
-  console.out << options.directory << ": " << files << " files, " << report.findings.size()
-              << " findings behind them"
+  console.out << options.directory << ": " << files << " files"
               << (options.raw ? ", NOT redacted: it holds addresses and serial numbers as they are\n"
                               : ", redacted; look through it before you send it\n")
               << "next: railwright-agent check --snapshot " << options.directory << " -f PROFILE\n";
