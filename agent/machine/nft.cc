@@ -46,6 +46,14 @@ Status FromNft(const ToolResult& result, std::string_view path) {
   return Status(Code::kInvalidArgument, said, EINVAL);
 }
 
+/// NotFound is an answer about a table. That nft is missing, or could not look, is none, and must not read
+/// like it.
+Status CouldNotLook(const Status& status) {
+  if (status.code() != Code::kNotFound) return status;
+  return Status(Code::kFailedPrecondition, status.message() + "; is the package nftables whole?",
+                status.error_number());
+}
+
 class Nft final : public Backend {
  public:
   Result<std::string> Get(std::string_view path) override {
@@ -91,7 +99,7 @@ class Nft final : public Backend {
     if (!document.ok()) return document.status().Within(path);
     const Result<ToolResult> result = RunTool({kNft, "-j", "-f", "-"}, *document, kDeadline);
     listed_.reset();
-    if (!result.ok()) return result.status().Within(path);
+    if (!result.ok()) return CouldNotLook(result.status()).Within(path);
     return result->exit_code == 0 ? Ok() : FromNft(*result, path);
   }
 
@@ -127,8 +135,8 @@ class Nft final : public Backend {
     tables_.reset();
     for (int attempt = 0; attempt < kListAttempts; ++attempt) {
       Result<ToolResult> result = RunTool({kNft, "-j", "list", "ruleset"}, {}, kDeadline);
-      if (!result.ok()) return result.status().Within(path);
-      if (result->exit_code != 0) return FromNft(*result, path);
+      if (!result.ok()) return CouldNotLook(result.status()).Within(path);
+      if (result->exit_code != 0) return CouldNotLook(FromNft(*result, path));
       RW_ASSIGN_OR_RETURN(const std::uint32_t after, Generation(path));
       if (before == after) {
         listing_ = std::move(result->out);

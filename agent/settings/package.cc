@@ -31,7 +31,7 @@ class Package final : public Setting {
         .interface = "/var/lib/dpkg/status",
         .source = "deb-version(7), dpkg(1)",
         .disruption = Disruption::kReboot,
-        .noticed = {.by_event = true, .source = "inotify", .worst = std::chrono::milliseconds(0)},
+        .noticed = {.by_event = true, .source = "inotify", .worst = std::chrono::milliseconds(1000)},
         .effect = Effect::kObserveOnly,
         .order = 10,
         .likely_owners = {"unattended-upgrades", "apt", "ansible"},

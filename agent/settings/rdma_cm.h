@@ -19,9 +19,13 @@ using RdmaCmPlace = std::variant<std::string, Observation>;
 inline Result<RdmaCmPlace> FindRdmaCmPlace(const Machine& machine, const Target& target,
                                            const std::string& attribute) {
   const BoundPort& port = *target.port;
-  if (port.ibdev.empty())
+  if (port.ibdev.empty()) {
+    // The port was bound without one; that must not be because nobody could look.
+    const auto devices = machine.List("/sys/class/infiniband");
+    if (!devices.ok() && devices.status().code() != Code::kNotFound) return devices.status();
     return RdmaCmPlace(Observation::NotApplicable(
         "NoRdmaDevice", port.netdev + " has no RDMA device, so rdma_cm makes no connections over it"));
+  }
   const std::string device = std::string(kRdmaCm) + "/" + port.ibdev;
   const auto ports = machine.List(device + "/ports");
   if (ports.ok()) {

@@ -135,8 +135,10 @@ TEST_F(NftTest, WithoutTheNftProgramReadsSayThatItIsNotInstalled) {
   // An empty folder over /usr/sbin, in this test's mount namespace only.
   ASSERT_EQ(::mount("none", "/usr/sbin", "tmpfs", 0, nullptr), 0);
   auto text = machine_->Get("/nft/ruleset");
-  EXPECT_EQ(text.status().code(), Code::kNotFound);
+  EXPECT_EQ(text.status().code(), Code::kFailedPrecondition);
   EXPECT_NE(text.status().message().find("/usr/sbin/nft is not installed"), std::string::npos);
+  EXPECT_NE(machine_->Get("/nft/table/inet/ours").status().code(), Code::kNotFound)
+      << "that nobody could look does not prove that there is no such table";
   EXPECT_TRUE(machine_->Get("/nft/generation").ok()) << "the kernel is asked directly";
 }
 

@@ -47,6 +47,9 @@ TEST(RoceModeTest, EveryReasonWhyItDoesNotApply) {
   Host machine;
   mode.facts.ports.front().ibdev.clear();
   EXPECT_EQ(mode.See(machine).reason, "NoRdmaDevice");
+  machine.FailReads("/sys/class/infiniband", FromErrno(EACCES, "/sys/class/infiniband"));
+  EXPECT_FALSE(mode.setting->Observe(machine, mode.target).ok()) << "nobody could look";
+  machine.FailReads("/sys/class/infiniband", Ok());
   mode.facts.ports.front().ibdev = "mlx5_0";
   machine.Remove("/sys/kernel/config");
   EXPECT_EQ(mode.See(machine).reason, "NoConfigfs");
