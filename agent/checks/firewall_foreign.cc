@@ -175,7 +175,7 @@ class FirewallForeign final : public Check {
       for (const BoundPort& port : facts.ports) {
         if (port.port.role != PortRole::kFabric) continue;
         for (const std::string& text : port.port.addresses) {
-          const auto address = ParseAddress(std::string_view(text).substr(0, text.find('/')));
+          const auto address = ParseNumberedAddress(std::string_view(text).substr(0, text.find('/')));
           if (address && address->ipv6 == ipv6) own = own.Or(IntervalSet::Of(address->number));
           // Without subnets in the Cluster document, the ports' own networks.
           const auto network = ParseNetwork(text);

@@ -87,7 +87,7 @@ PacketField FieldOf(const Expression& left, const Piece& piece, const Place& pla
         return field;
       }
       if (field.kind == PacketField::Kind::kRange && field.addresses && left.parts[1].kind == Kind::kText) {
-        const auto mask = ParseAddress(left.parts[1].name);
+        const auto mask = ParseNumberedAddress(left.parts[1].name);
         if (mask) field.mask = mask->number;
         return mask ? field : PacketField::Unclear(nft::Text(left));
       }

@@ -26,7 +26,7 @@ std::optional<IntervalSet> Matcher::RangesOf(const Expression& right, bool addre
     if (!addresses) return ConstantOf(one, {});
     if (one.kind == Kind::kNumber && one.number >= 0) return static_cast<Number128>(one.number);
     if (one.kind != Kind::kText) return std::nullopt;
-    const auto address = ParseAddress(one.name);
+    const auto address = ParseNumberedAddress(one.name);
     if (!address || address->ipv6 != place.packets->ipv6) return std::nullopt;
     return address->number;
   };
@@ -49,7 +49,7 @@ std::optional<IntervalSet> Matcher::RangesOf(const Expression& right, bool addre
     }
     case Kind::kPrefix: {
       if (!addresses || right.parts.empty()) return std::nullopt;
-      const auto address = ParseAddress(right.parts[0].name);
+      const auto address = ParseNumberedAddress(right.parts[0].name);
       if (!address) return std::nullopt;
       if (address->ipv6 != place.packets->ipv6) return IntervalSet();
       return PrefixRange(*address, right.number);
@@ -62,7 +62,8 @@ std::optional<IntervalSet> Matcher::RangesOf(const Expression& right, bool addre
     }
     case Kind::kText:
       if (addresses) {
-        if (const auto address = ParseAddress(right.name); address && address->ipv6 != place.packets->ipv6)
+        if (const auto address = ParseNumberedAddress(right.name);
+            address && address->ipv6 != place.packets->ipv6)
           return IntervalSet();
       }
       [[fallthrough]];
@@ -138,7 +139,7 @@ Split Matcher::DivideNames(bool present, bool negated, const Expression& right, 
 // `ip saddr & 255.255.0.0 == 10.9.0.0`: a prefix, when the mask is one.
 std::optional<IntervalSet> Matcher::MaskedRange(Number128 mask, const Expression& right, const Place& place) {
   const bool ipv6 = place.packets->ipv6;
-  const auto address = right.kind == Kind::kText ? ParseAddress(right.name) : std::nullopt;
+  const auto address = right.kind == Kind::kText ? ParseNumberedAddress(right.name) : std::nullopt;
   if (!address || address->ipv6 != ipv6) return std::nullopt;
   const int bits = ipv6 ? 128 : 32;
   std::int64_t length = 0;

@@ -172,16 +172,16 @@ IntervalSet IntervalSet::Or(const IntervalSet& other) const {
   return IntervalSet(std::move(all));
 }
 
-std::optional<Address> ParseAddress(std::string_view text) {
+std::optional<NumberedAddress> ParseNumberedAddress(std::string_view text) {
   if (text.find(':') != std::string_view::npos) {
     const auto number = ParseIpv6(text);
-    return number ? std::optional(Address{*number, true}) : std::nullopt;
+    return number ? std::optional(NumberedAddress{*number, true}) : std::nullopt;
   }
   const auto number = ParseIpv4(text);
-  return number ? std::optional(Address{*number, false}) : std::nullopt;
+  return number ? std::optional(NumberedAddress{*number, false}) : std::nullopt;
 }
 
-std::optional<IntervalSet> PrefixRange(const Address& address, std::int64_t length) {
+std::optional<IntervalSet> PrefixRange(const NumberedAddress& address, std::int64_t length) {
   const int bits = address.ipv6 ? 128 : 32;
   if (length < 0 || length > bits) return std::nullopt;
   const auto host = static_cast<unsigned>(bits - length);
@@ -191,7 +191,7 @@ std::optional<IntervalSet> PrefixRange(const Address& address, std::int64_t leng
 
 std::optional<Network> ParseNetwork(std::string_view text) {
   const auto slash = text.find('/');
-  const auto address = ParseAddress(text.substr(0, slash));
+  const auto address = ParseNumberedAddress(text.substr(0, slash));
   if (!address) return std::nullopt;
   std::int64_t length = address->ipv6 ? 128 : 32;
   if (slash != std::string_view::npos) {
@@ -200,7 +200,7 @@ std::optional<Network> ParseNetwork(std::string_view text) {
       length = static_cast<std::int64_t>(*number);
     } else {
       // A mask whose ones are all in front.
-      const auto mask = ParseAddress(rest);
+      const auto mask = ParseNumberedAddress(rest);
       if (!mask || mask->ipv6 != address->ipv6) return std::nullopt;
       length = 0;
       const int bits = address->ipv6 ? 128 : 32;

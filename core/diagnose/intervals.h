@@ -38,14 +38,14 @@ class IntervalSet {
 };
 
 /// "10.0.0.1" or "fd00::1"; nothing when it is neither. `ipv6` tells which.
-struct Address {
+struct NumberedAddress {
   Number128 number = 0;
   bool ipv6 = false;
 };
-std::optional<Address> ParseAddress(std::string_view text);
+std::optional<NumberedAddress> ParseNumberedAddress(std::string_view text);
 
 /// All addresses of a prefix; host bits are ignored. Nothing when `length` is out of range.
-std::optional<IntervalSet> PrefixRange(const Address& address, std::int64_t length);
+std::optional<IntervalSet> PrefixRange(const NumberedAddress& address, std::int64_t length);
 
 /// "10.0.0.0/24", "10.0.0.1", "fd00::/64", and of iptables "10.0.0.0/255.255.255.0".
 struct Network {

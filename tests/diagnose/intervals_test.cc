@@ -46,12 +46,12 @@ TEST(IntervalSetTest, TheWholeNumberRangeHasNoOverflow) {
 TEST(AddressTest, BothFamiliesAndNothingElse) {
   for (const char* text : {"0.0.0.0", "10.9.0.1", "255.255.255.255", "::", "::1", "fd00:10::1",
                            "1:2:3:4:5:6:7:8", "fe80::", "::ffff:10.0.0.1", "2001:db8:0:0:1::"})
-    EXPECT_TRUE(ParseAddress(text)) << text;
+    EXPECT_TRUE(ParseNumberedAddress(text)) << text;
   for (const char* text :
        {"", "10.9.0", "10.9.0.1.2", "10.9.0.256", "10.9.0.-1", "10.09.0.1x", ":", ":::", "1::2::3", ":1",
         "1:", "1:2:3:4:5:6:7:8:9", "12345::", "fd00::g", "1:2:3:4:5:6:7::8:9", "::1%eth0", "localhost"})
-    EXPECT_FALSE(ParseAddress(text)) << text;
-  EXPECT_EQ(ParseAddress("::ffff:10.0.0.1")->number, Number128{0xffff} << 32 | 0x0a000001);
+    EXPECT_FALSE(ParseNumberedAddress(text)) << text;
+  EXPECT_EQ(ParseNumberedAddress("::ffff:10.0.0.1")->number, Number128{0xffff} << 32 | 0x0a000001);
 }
 
 TEST(NetworkTest, PrefixesAndMasks) {
