@@ -12,6 +12,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
@@ -39,13 +40,29 @@ int Fail(const Status& status) {
   return 1;
 }
 
+/// %v as the inside of a JSON string: messages hold quotes, line breaks and what agents said.
+class JsonText final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
+    for (const char c : message.payload) {
+      if (c == '"' || c == '\\') out.push_back('\\');
+      if (c == '\n')
+        out.append(std::string_view("\\n"));
+      else
+        out.push_back(static_cast<unsigned char>(c) < ' ' ? ' ' : c);
+    }
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<JsonText>(); }
+};
+
 void LogTo(const std::string& format) {
+  auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
+  formatter->add_flag<JsonText>('*').set_pattern(
+      format == "json" ? R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l","thread":%t,"message":"%*"})"
+                       : "%Y-%m-%dT%H:%M:%S.%eZ %L %v");
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
-  spdlog::set_pattern(format == "json"
-                          ? R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l","thread":%t,"message":"%v"})"
-                          : "%Y-%m-%dT%H:%M:%S.%eZ %L %v",
-                      spdlog::pattern_time_type::utc);
+  spdlog::set_formatter(std::move(formatter));
 }
 
 int Init(const Options& options) {

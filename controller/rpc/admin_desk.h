@@ -58,12 +58,19 @@ class AdminDesk {
     bool unchanged = false;
   };
   struct ApplyJob;
+  struct Refused {
+    explicit Refused(Status why) : status(std::move(why)) {}
+    Status status;
+    std::vector<std::string> problems;  // when it is the documents that are refused
+  };
+  using Preparation = std::variant<Prepared, Refused>;
 
-  Result<Prepared> Prepare(const google::protobuf::RepeatedPtrField<v1::SourceFile>& files, bool prune,
-                           bool restore, bool allow_empty) const;
-  Result<Prepared> PrepareRollback(const v1::RollbackRequest& request) const;
+  Preparation Prepare(const google::protobuf::RepeatedPtrField<v1::SourceFile>& files, bool prune,
+                      bool restore, bool allow_empty) const;
+  Preparation PrepareRollback(const v1::RollbackRequest& request) const;
   std::shared_ptr<FleetState> NextState(const FleetView& view, std::vector<Document> documents,
                                         Resolved resolved, bool restore) const;
+  static Refused Refuse(const std::vector<Problem>& problems);
   std::vector<std::string> SkewWarnings(const FleetView& view, const Resolved& resolved) const;
   void AskAgents(const Prepared& prepared, std::chrono::milliseconds timeout,
                  std::function<bool(const v1::PlanProgress&)> progress,

@@ -1,0 +1,92 @@
+#include "controller/rpc/desired.h"
+
+#include <gtest/gtest.h>
+
+#include "controller/rpc/agent_link.h"
+#include "controller/rpc/status_text.h"
+#include "controller/rpc/stored_state.h"
+#include "tests/rpc/site.h"
+
+namespace railwright {
+namespace {
+
+std::string Bytes(const Outbound& message) {
+  return message.head + (message.shared ? *message.shared : "") + message.tail;
+}
+
+std::shared_ptr<const FleetState> Resolve(const std::string& yaml, std::vector<NodeKey> restores = {}) {
+  StoredGeneration stored;
+  stored.generation = {300};
+  stored.restores = std::move(restores);
+  for (const Document& d : LoadDocuments("site.yaml", yaml).documents)
+    stored.documents.push_back({d.kind, d.name, d.file, d.line, d.text});
+  return ResolveStored(stored, CatalogDeclarations());
+}
+
+TEST(OutboundTest, HandWrittenBytesAreWhatProtobufReads) {
+  const auto state = Resolve(SiteYaml());
+  const NodeDesired& desired = state->desired.at("gpu-002");
+  v1::ControllerMessage message;
+  ASSERT_TRUE(message.ParseFromString(Bytes(DesiredOutbound(300, desired))));
+  EXPECT_EQ(message.desired().generation(), 300u);
+  EXPECT_EQ(message.desired().group(), *desired.group);
+  EXPECT_EQ(message.desired().overlay(), desired.overlay);
+  EXPECT_EQ(message.desired().hash(), desired.hash);
+  EXPECT_EQ(message.SerializeAsString(), Bytes(DesiredOutbound(300, desired))) << "canonical order too";
+
+  ASSERT_TRUE(message.ParseFromString(Bytes(PlanOutbound(1'000'000, 15'000, 301, desired))));
+  EXPECT_EQ(message.command().id(), 1'000'000u);
+  EXPECT_EQ(message.command().deadline_ms(), 15'000);
+  EXPECT_TRUE(FromWire(message.command().plan()).ok());
+}
+
+TEST(OutboundTest, AnEmptyGroupIsStillAWholeMessage) {
+  v1::ControllerMessage message;
+  ASSERT_TRUE(message.ParseFromString(Bytes(DesiredOutbound(5, RetiredDesired("gpu-009")))));
+  const auto state = FromWire(message.desired());
+  ASSERT_TRUE(state.ok()) << state.status().ToString();
+  EXPECT_EQ(state->node, "gpu-009");
+  EXPECT_TRUE(state->settings.empty());
+}
+
+TEST(DesiredTest, ARestoreStandsInTheOverlayOfItsNodeAlone) {
+  const auto state = Resolve(SiteYaml(), {{"gpu-001", {"link.rings", "rail0"}}});
+  v1::NodeOverlay overlay;
+  overlay.ParseFromString(state->desired.at("gpu-001").overlay);
+  ASSERT_EQ(overlay.restore_size(), 1);
+  EXPECT_EQ(overlay.restore(0).key(), "link.rings");
+  overlay.ParseFromString(state->desired.at("gpu-002").overlay);
+  EXPECT_EQ(overlay.restore_size(), 0);
+}
+
+TEST(DesiredTest, TheSameDocumentsGiveTheSameHashes) {
+  const auto a = Resolve(SiteYaml()), b = Resolve(SiteYaml());
+  for (const auto& [name, desired] : a->desired) EXPECT_EQ(desired.hash, b->desired.at(name).hash);
+  EXPECT_NE(Resolve(SiteYaml(9000))->desired.at("gpu-001").hash, a->desired.at("gpu-001").hash);
+}
+
+TEST(StoredStateTest, PlacesAreThoseOfTheFileItCameFrom) {
+  const auto state = Resolve(SiteYaml());
+  ASSERT_EQ(state->problem, "");
+  const auto& setting = state->resolved.nodes.at("gpu-001").settings[0];
+  EXPECT_EQ(setting.origin.document, "Profile/base");
+  EXPECT_EQ(setting.origin.place.substr(0, 13), "site.yaml:13:") << setting.origin.place;
+}
+
+TEST(StatusTextTest, AShortTextIsKeptAndALongOneEndsWithWhatIsMissing) {
+  EXPECT_EQ(FitStatusText("a\nb"), "a\nb");
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) lines += "site.yaml:" + std::to_string(i) + ":1: unknown field\n";
+  const std::string fitted = FitStatusText(lines);
+  EXPECT_LT(fitted.size(), kStatusTextMost);
+  EXPECT_TRUE(fitted.ends_with(" more lines")) << fitted.substr(fitted.size() - 40);
+  // One endless line of characters that cost three bytes each: cut between characters.
+  std::string wide;
+  for (int i = 0; i < 5000; ++i) wide += "ü";
+  const std::string cut = FitStatusText(wide);
+  EXPECT_LT(cut.size() * 3, kStatusTextMost + 20);
+  EXPECT_EQ(cut.size() % 2, 1u) << "whole characters of two bytes, and an ellipsis of three";
+}
+
+}  // namespace
+}  // namespace railwright

@@ -1,0 +1,129 @@
+// MemoryStore: a Store that remembers, and that a test can make full.
+#pragma once
+
+#include <mutex>
+
+#include "controller/store/store.h"
+
+namespace railwright {
+
+class MemoryStore final : public Store {
+ public:
+  /// Every write fails with this until it is Ok again.
+  void SetFailure(Status failure) {
+    std::lock_guard lock(mutex_);
+    failure_ = std::move(failure);
+  }
+  std::size_t commits() const {
+    std::lock_guard lock(mutex_);
+    return commits_;
+  }
+  std::size_t rows() const {
+    std::lock_guard lock(mutex_);
+    return rows_;
+  }
+
+  Status AddGeneration(const StoredGeneration& generation) override {
+    std::lock_guard lock(mutex_);
+    if (!failure_.ok()) return failure_;
+    if (!generations_.empty() && generation.generation <= generations_.rbegin()->first)
+      return Status(Code::kAborted, "not greater than the latest");
+    generations_[generation.generation] = generation;
+    return Ok();
+  }
+  Result<std::optional<StoredGeneration>> LatestGeneration() const override {
+    std::lock_guard lock(mutex_);
+    if (generations_.empty()) return std::optional<StoredGeneration>();
+    return std::optional<StoredGeneration>(generations_.rbegin()->second);
+  }
+  Result<StoredGeneration> GetGeneration(Generation generation) const override {
+    std::lock_guard lock(mutex_);
+    const auto found = generations_.find(generation);
+    if (found == generations_.end()) return Status(Code::kNotFound, "no such generation");
+    return found->second;
+  }
+  Result<std::vector<StoredGeneration>> Generations(std::size_t limit) const override {
+    std::lock_guard lock(mutex_);
+    std::vector<StoredGeneration> list;
+    for (auto it = generations_.rbegin(); it != generations_.rend() && list.size() < limit; ++it)
+      list.push_back(it->second);
+    return list;
+  }
+  Status PutReports(const std::vector<NodeWrite>& writes) override {
+    std::lock_guard lock(mutex_);
+    if (!failure_.ok()) return failure_;
+    ++commits_;
+    rows_ += writes.size();
+    for (const NodeWrite& write : writes) {
+      StoredReport& row = reports_[write.report.report.node];
+      const std::uint64_t stored = row.stored_change;
+      row = write.report;
+      row.stored_change = stored;
+      for (const ChangeRecord& change : write.changes) {
+        if (change.sequence <= stored) continue;
+        changes_.emplace_back(row.report.node, change);
+        row.stored_change = std::max(row.stored_change, change.sequence);
+      }
+    }
+    return Ok();
+  }
+  Result<std::vector<StoredReport>> Reports() const override {
+    std::lock_guard lock(mutex_);
+    std::vector<StoredReport> list;
+    for (const auto& [name, report] : reports_) list.push_back(report);
+    return list;
+  }
+  Result<std::vector<std::pair<std::string, ChangeRecord>>> Changes(const ChangeQuery& query) const override {
+    std::lock_guard lock(mutex_);
+    std::vector<std::pair<std::string, ChangeRecord>> list;
+    for (auto it = changes_.rbegin(); it != changes_.rend() && list.size() < query.limit; ++it)
+      if ((query.key.empty() || query.key == it->second.key) &&
+          (query.nodes.empty() ||
+           std::find(query.nodes.begin(), query.nodes.end(), it->first) != query.nodes.end()))
+        list.push_back(*it);
+    return list;
+  }
+  Status ForgetNode(const std::string& node) override {
+    std::lock_guard lock(mutex_);
+    if (!failure_.ok()) return failure_;
+    return reports_.erase(node) ? Ok() : Status(Code::kNotFound, node);
+  }
+  Status SetPauses(const std::vector<Pause>& pauses) override {
+    std::lock_guard lock(mutex_);
+    if (!failure_.ok()) return failure_;
+    pauses_ = pauses;
+    return Ok();
+  }
+  Result<std::vector<Pause>> Pauses() const override {
+    std::lock_guard lock(mutex_);
+    return pauses_;
+  }
+  Status AddAudit(const AuditRow& row) override {
+    std::lock_guard lock(mutex_);
+    if (!failure_.ok()) return failure_;
+    audit_.push_back(row);
+    return Ok();
+  }
+  Result<std::vector<AuditRow>> Audit(std::size_t limit) const override {
+    std::lock_guard lock(mutex_);
+    std::vector<AuditRow> list(audit_.rbegin(), audit_.rend());
+    if (list.size() > limit) list.resize(limit);
+    return list;
+  }
+  Status Probe() override {
+    std::lock_guard lock(mutex_);
+    return failure_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Status failure_;
+  std::size_t commits_ = 0, rows_ = 0;
+  std::map<Generation, StoredGeneration> generations_;
+  std::map<std::string, StoredReport> reports_;
+  std::vector<std::pair<std::string, ChangeRecord>> changes_;
+  std::vector<Pause> pauses_;
+  std::vector<AuditRow> audit_;
+};
+
+}  // namespace railwright
