@@ -67,15 +67,20 @@ trap 'echo; echo "quickstart: interrupted, cleaning up" >&2; exit 130' INT TERM
 say "Starting a controller (SQLite) and $nodes agents, each in a network namespace of its own"
 cluster_up "$nodes"
 
-say "The documents: an inventory and one profile"
-cat "$site_dir/site.yaml"
+say "The inventory: which nodes there are, and which of their ports are the fabric's"
+cat "$site_dir/inventory.yaml"
+railctl apply -f "$site_dir/inventory.yaml" --yes --no-wait
+wait_until 150 "all agents are connected" all_connected "$nodes"
 
-say "railctl plan -f site.yaml"
-railctl plan -f "$site_dir/site.yaml" --out "$work/site.plan" && rc=0 || rc=$?
+say "The profile: what they shall be"
+cat "$site_dir/profile.yaml"
+
+say "railctl plan -f profile.yaml"
+railctl plan -f "$site_dir/profile.yaml" --out "$work/profile.plan" && rc=0 || rc=$?
 [ "$rc" -eq 2 ] || { echo "quickstart: plan was to find differences (exit 2), but ended with $rc" >&2; exit 1; }
 
-say "railctl apply --plan site.plan --yes"
-railctl apply --plan "$work/site.plan" --yes
+say "railctl apply --plan profile.plan --yes"
+railctl apply --plan "$work/profile.plan" --yes
 
 say "railctl status"
 railctl status

@@ -22,7 +22,7 @@ on_node() {
 write_site() {
   local count=$1
   mkdir -p "$site_dir"
-  cat > "$site_dir/site.yaml" <<YAML
+  cat > "$site_dir/inventory.yaml" <<YAML
 kind: Cluster
 name: quickstart
 nodes:
@@ -30,7 +30,8 @@ nodes:
 ports:
   - {name: rail0, select: {netdev: rail0}, role: fabric, address: "10.210.0.{index}/24"}
   - {name: rail1, select: {netdev: rail1}, role: fabric, address: "10.211.0.{index}/24"}
----
+YAML
+  cat > "$site_dir/profile.yaml" <<YAML
 kind: Profile
 name: multi-rail
 for: {role: gpu}
@@ -90,6 +91,10 @@ wait_until() {
     [ "$tries" -gt 0 ] || { echo "quickstart: waited in vain until $what" >&2; return 1; }
     sleep 0.1
   done
+}
+
+all_connected() {
+  [ "$(railctl get nodes -o json | jq '[.nodes[] | select(.connected)] | length')" -eq "$1" ]
 }
 
 stop_pid() {

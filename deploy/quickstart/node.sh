@@ -12,5 +12,5 @@ mkdir -p "$dir/etc-overlay" "$dir/state"
 mount -t tmpfs -o size=16m,mode=755 tmpfs "$dir/etc-overlay"
 mkdir "$dir/etc-overlay/upper" "$dir/etc-overlay/work"
 mount -t overlay -o "lowerdir=/etc,upperdir=$dir/etc-overlay/upper,workdir=$dir/etc-overlay/work" overlay /etc
-mount -t sysfs sysfs /sys
+# `ip netns exec` has mounted a /sys of this namespace already.
 exec railwright-agent run --controller "$controller" --name "$name" --state-dir "$dir/state"

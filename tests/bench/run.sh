@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Benchmarks: each prints a ratio against a named baseline of the same run on the same machine.
+#   tests/bench/run.sh scan [--json]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+what=${1:-} json=no
+[ "${2:-}" = --json ] && json=yes
+case "$what" in
+  scan) ;;
+  *) echo "usage: tests/bench/run.sh scan [--json]" >&2; exit 64 ;;
+esac
+[ "$(id -u)" -eq 0 ] || { echo "tests/bench/run.sh: needs root for a network namespace; next: sudo $0 $*" >&2; exit 1; }
+deploy/packages.sh run build test
+deploy/build.sh bench bench_scan bench_bare railwright-agent
+needed() { objdump -p "$1" | awk '/NEEDED/ {print $2}' | sort; }
+diff <(needed build/bench/bin/railwright-agent) <(needed build/bench/bin/bench_bare) >&2 ||
+  { echo "tests/bench/run.sh: the bare program is not linked to the agent's libraries (above)" >&2; exit 1; }
+out=$(build/bench/bin/bench_scan build/bench/bin/railwright-agent build/bench/bin/bench_bare tests/bench/scan.yaml)
+if [ "$json" = yes ]; then
+  printf '%s\n' "$out"
+else
+  jq -r '"no-op scan of \(.settings) settings: \(.files) files, \(.messages) netlink messages, \(.programs_spawned) programs spawned
+  resident  \(.resident_us | floor) µs CPU = \(.resident_ratio * 100 | round / 100) × the raw reads (\(.raw_reads_us | floor) µs); must ≤ 4, reach 2
+  one-shot  \(.oneshot_us | floor) µs CPU = \(.oneshot_ratio * 100 | round / 100) × a bare program of the same libraries (\(.bare_us | floor) µs); must ≤ 2, reach 1"' <<< "$out"
+fi
