@@ -49,6 +49,7 @@ void Reconciler::Impl::NoteReturn(Entry& entry, bool own) {
   const std::string carrier = std::exchange(entry.carrier_changes, {});
   NoteCarrier(entry);
   const bool bounced = !carrier.empty() && carrier != entry.carrier_changes;
+  if (entry.deviation) entry.deviation->counted = !bounced;
   const int count = (bounced ? entry.bounces : entry.returns).Count(clock_.Now(), options_.contention_window);
   if (count < options_.contention_limit * (bounced ? kBounceFactor : 1)) return;
   entry.contended = true;

@@ -155,7 +155,8 @@ void Reconciler::Impl::Fail(Entry& entry, const Observation& before, const Outco
 
   std::string left;
   // The value went because the world changed (a link went down and took its routes): nobody fights for it.
-  if (cure == Cure::kWait && !entry.contended) entry.returns.Forgive();
+  if (cure == Cure::kWait && entry.deviation && std::exchange(entry.deviation->counted, false))
+    entry.returns.Forgive();
   if (kind == ChangeKind::kIntended && cure != Cure::kRetry && cure != Cure::kWait)
     left = UndoGroup(entry, before, outcome.touched);
   Look(machine_, entry.wish, entry.sight);
@@ -183,7 +184,7 @@ void Reconciler::Impl::Fail(Entry& entry, const Observation& before, const Outco
     hold.fix = "wait for the next try, or remove what stands in its way";
   }
   entry.hold = std::move(hold);
-  entry.deviation = entry.deviation.value_or(Deviation{kind, clock_.Now(), {}, false});
+  if (!entry.deviation) entry.deviation = Deviation{kind, clock_.Now(), {}};
   RefreshFinding(entry);
   if (cure != Cure::kWait) HoldBack(entry);
 }
@@ -210,7 +211,7 @@ std::string Reconciler::Impl::UndoGroup(Entry& entry, const Observation& before,
     hold.fix = "`railctl why` " + entry.wish.spec.key + " on " + entry.wish.spec.target + " says what failed";
     other.hold = std::move(hold);
     other.held = false;
-    other.deviation = Deviation{ChangeKind::kIntended, clock_.Now(), {}, false};
+    other.deviation = Deviation{ChangeKind::kIntended, clock_.Now(), {}};
     Assess(other, {});  // one that could not be undone is as declared, and stays so
   }
   return left;

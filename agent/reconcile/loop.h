@@ -30,6 +30,7 @@ struct Deviation {
   Clock::Steady since{};
   std::string by;
   bool by_event = false;
+  bool counted = false;  ///< as a return, towards contention
 };
 
 /// Why a deviation is not corrected right now, although policy allows it.
