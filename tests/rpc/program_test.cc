@@ -1,0 +1,193 @@
+// The program itself: its commands, its errors, kill -9, SIGTERM.
+#include "tests/rpc/program.h"
+
+#include <atomic>
+#include <thread>
+
+#include "tests/rpc/fake_agent.h"
+#include "tests/store/temp_dir.h"
+
+namespace railwright {
+namespace {
+
+using Body = v1::ControllerMessage;
+
+class ProgramTest : public testing::Test {
+ protected:
+  std::string state() const { return directory_ / "state"; }
+  std::string address() const { return "unix:" + state() + "/controller.sock"; }
+  std::string log() const { return directory_ / "log"; }
+  std::pair<int, std::string> Run(std::vector<std::string> arguments) {
+    return RunController(std::move(arguments), directory_.path());
+  }
+  std::unique_ptr<Program> Serve() {
+    return std::make_unique<Program>(std::vector<std::string>{"serve", "--state-dir", state()}, log());
+  }
+  void Init() { ASSERT_EQ(Run({"init", "--state-dir", state()}).first, 0); }
+  TempDir directory_;
+};
+
+TEST_F(ProgramTest, UsageErrorsExit64AndHelpAndVersionExit0) {
+  EXPECT_EQ(Run({}).first, 64);
+  EXPECT_EQ(Run({"serve"}).first, 64);
+  EXPECT_EQ(Run({"frobnicate"}).first, 64);
+  EXPECT_EQ(Run({"serve", "--state-dir", state(), "--log", "xml"}).first, 64);
+  EXPECT_EQ(Run({"--help"}).first, 0);
+  const auto [code, version] = Run({"--version"});
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(version, "railwright-controller " RAILWRIGHT_VERSION "\n");
+}
+
+TEST_F(ProgramTest, AMissingStateDirectoryNamesInitAndInitMakesIt) {
+  const auto [code, text] = Run({"serve", "--state-dir", state()});
+  EXPECT_EQ(code, 1);
+  EXPECT_NE(text.find("railwright-controller init --state-dir " + state()), std::string::npos) << text;
+  Init();
+  const auto [again, told] = Run({"init", "--state-dir", state()});
+  EXPECT_EQ(again, 0) << "once more does no harm";
+  EXPECT_NE(told.find("there already"), std::string::npos) << told;
+}
+
+TEST_F(ProgramTest, AStoreThatHasGoneIsNotReplacedByAnEmptyOne) {
+  Init();
+  std::filesystem::remove(state() + "/" + kStoreFile);
+  const auto [code, text] = Run({"serve", "--state-dir", state()});
+  EXPECT_EQ(code, 1);
+  EXPECT_NE(text.find("is gone. Restore a backup"), std::string::npos) << text;
+}
+
+TEST_F(ProgramTest, ADamagedStoreAndAnAddressThatIsNotLocalAreRefused) {
+  Init();
+  const auto [remote, why] = Run({"serve", "--state-dir", state(), "--listen", "0.0.0.0:0"});
+  EXPECT_EQ(remote, 1);
+  EXPECT_NE(why.find("--without-identity-or-encryption"), std::string::npos) << why;
+  WriteFile(state() + "/" + kStoreFile, "rubbish");
+  const auto [damaged, text] = Run({"serve", "--state-dir", state()});
+  EXPECT_EQ(damaged, 1);
+  EXPECT_NE(text.find("railwright-controller restore FILE --state-dir " + state()), std::string::npos)
+      << text;
+}
+
+TEST_F(ProgramTest, APortInUseIsNamed) {
+  Init();
+  const auto first = Serve();
+  FakeAdmin(address()).Status();
+  TempDir other;
+  ASSERT_EQ(Run({"init", "--state-dir", other / "s"}).first, 0);
+  const auto [code, text] = Run({"serve", "--state-dir", other / "s", "--listen", address()});
+  EXPECT_EQ(code, 1);
+  EXPECT_NE(text.find("another program listens there"), std::string::npos) << text;
+  EXPECT_EQ(FakeAdmin(address()).Status().generation(), 0u) << "the first still answers";
+}
+
+TEST_F(ProgramTest, BackupWhileServingAndRestoreAfterwards) {
+  Init();
+  auto program = Serve();
+  ASSERT_TRUE(FakeAdmin(address()).Apply(SiteYaml()).status.ok());
+  EXPECT_EQ(Run({"backup", directory_ / "b.db", "--state-dir", state()}).first, 0);
+  EXPECT_EQ(Run({"backup", directory_ / "b.db", "--state-dir", state()}).first, 1) << "never overwrites";
+  ASSERT_TRUE(FakeAdmin(address()).Apply(SiteYaml(9000)).status.ok());
+  const auto [busy, text] = Run({"restore", directory_ / "b.db", "--state-dir", state()});
+  EXPECT_EQ(busy, 1);
+  EXPECT_NE(text.find("stop it first"), std::string::npos) << text;
+  EXPECT_EQ(program->Kill(SIGTERM), 0);
+  EXPECT_EQ(Run({"restore", directory_ / "b.db", "--state-dir", state()}).first, 0);
+  program = Serve();
+  EXPECT_EQ(FakeAdmin(address()).Status().generation(), 1u);
+}
+
+TEST_F(ProgramTest, SigtermEndsItWithinThreeSecondsEvenWithClientsThatHang) {
+  Init();
+  const auto program = Serve();
+  ASSERT_TRUE(FakeAdmin(address()).Apply(SiteYaml()).status.ok());
+  FakeAgent hanging(address(), "gpu-001"), silent(address(), "gpu-002");
+  ASSERT_TRUE(hanging.Hello());
+  FakeAdmin admin(address());
+  grpc::ClientContext context;
+  FakeAdmin::Prepare(context);
+  auto watch = admin.stub().Watch(&context, v1::WatchRequest());
+  v1::WatchEvent event;
+  ASSERT_TRUE(watch->Read(&event));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(program->Kill(SIGTERM), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_FALSE(std::filesystem::exists(state() + "/controller.sock"));
+}
+
+TEST_F(ProgramTest, TheJsonLogIsOneObjectALine) {
+  Init();
+  Program program({"serve", "--state-dir", state(), "--log", "json"}, log());
+  FakeAdmin(address()).Status();
+  EXPECT_EQ(program.Kill(SIGTERM), 0);
+  std::ifstream in(log());
+  std::string line;
+  int lines = 0;
+  while (std::getline(in, line)) {
+    ++lines;
+    EXPECT_TRUE(line.starts_with("{\"time\":\"20") && line.ends_with("\"}")) << line;
+  }
+  EXPECT_GE(lines, 3);
+}
+
+TEST_F(ProgramTest, KillNineLosesNoAcknowledgedReportOrGeneration) {
+  Init();
+  std::uint64_t generation = 0;
+  std::map<std::string, std::uint64_t> acknowledged;  // node → highest change that was acknowledged
+  int killed = 0;
+  for (int round = 0; round < 5; ++round) {
+    const auto program = Serve();
+    if (round == 0) {
+      ASSERT_TRUE(FakeAdmin(address()).Apply(SiteYaml()).status.ok());
+      generation = 1;
+    }
+    std::atomic<int> acknowledgements{0};
+    std::mutex mutex;
+    std::vector<std::thread> threads;
+    for (const char* node : {"gpu-001", "gpu-002", "gpu-003"})
+      threads.emplace_back([&, node] {
+        FakeAgent agent(address(), node);
+        if (!agent.Hello()) return;
+        const auto welcome = agent.Await(Body::kWelcome).welcome();
+        std::uint64_t change = welcome.stored_change();
+        {
+          std::lock_guard lock(mutex);
+          EXPECT_GE(change, acknowledged[node]) << node << " lost an acknowledged report";
+        }
+        agent.AwaitState();
+        for (std::uint64_t n = 1;; ++n) {
+          if (!agent.Report(n, n % 2 ? Verdict::kDrifted : Verdict::kCompliant, ++change)) return;
+          const auto message = agent.Await(Body::kReportAck);
+          if (!message.has_report_ack()) return;
+          std::lock_guard lock(mutex);
+          acknowledged[node] = std::max(acknowledged[node], message.report_ack().stored_change());
+          ++acknowledgements;
+        }
+      });
+    threads.emplace_back([&] {
+      for (int n = 0;; ++n) {
+        const auto applied = FakeAdmin(address()).Apply(SiteYaml(1000 + 100 * round + n % 50));
+        if (!applied.status.ok()) return;
+        std::lock_guard lock(mutex);
+        generation = std::max(generation, applied.last().generation());
+      }
+    });
+    const int enough = 20 + 13 * round;
+    if (Eventually([&] { return acknowledgements >= enough; })) ++killed;
+    EXPECT_EQ(program->Kill(SIGKILL), -SIGKILL);
+    for (auto& thread : threads) thread.join();
+
+    const auto again = Serve();
+    FakeAdmin admin(address());
+    EXPECT_GE(admin.Status().generation(), generation);
+    for (const auto& [node, change] : acknowledged) {
+      FakeAgent agent(address(), node);
+      ASSERT_TRUE(agent.Hello());
+      EXPECT_GE(agent.Await(Body::kWelcome).welcome().stored_change(), change) << node;
+    }
+    EXPECT_EQ(again->Kill(SIGTERM), 0);
+  }
+  EXPECT_EQ(killed, 5);
+}
+
+}  // namespace
+}  // namespace railwright
