@@ -42,7 +42,8 @@ struct Request {
     attribute->nla_type = static_cast<unsigned short>(type);
     attribute->nla_len = static_cast<unsigned short>(NLA_HDRLEN + size);
     std::memcpy(reinterpret_cast<char*>(attribute) + NLA_HDRLEN, data, size);
-    header()->nlmsg_len = static_cast<unsigned>(NLMSG_ALIGN(header()->nlmsg_len) + NLA_ALIGN(attribute->nla_len));
+    header()->nlmsg_len =
+        static_cast<unsigned>(NLMSG_ALIGN(header()->nlmsg_len) + NLA_ALIGN(attribute->nla_len));
   }
 };
 
@@ -93,7 +94,8 @@ RawReads::RawReads(const std::vector<std::string>& machine_paths) : buffer_(6553
   request.Attribute(CTRL_ATTR_FAMILY_NAME, "ethtool", 8);
   if (::send(generic_, request.bytes, request.header()->nlmsg_len, 0) > 0) {
     const auto size = ::recv(generic_, buffer_.data(), buffer_.size(), 0);
-    for (std::size_t at = NLMSG_HDRLEN + GENL_HDRLEN; at + NLA_HDRLEN <= static_cast<std::size_t>(size > 0 ? size : 0);) {
+    for (std::size_t at = NLMSG_HDRLEN + GENL_HDRLEN;
+         at + NLA_HDRLEN <= static_cast<std::size_t>(size > 0 ? size : 0);) {
       const auto* attribute = reinterpret_cast<const nlattr*>(buffer_.data() + at);
       if (attribute->nla_len < NLA_HDRLEN) break;
       if (attribute->nla_type == CTRL_ATTR_FAMILY_ID)
@@ -149,7 +151,8 @@ std::uint64_t RawReads::Send(const Message& message) {
         nlattr attribute;
         unsigned index;
       } header{{8, ETHTOOL_A_HEADER_DEV_INDEX}, static_cast<unsigned>(message.ifindex)};
-      request.Attribute(1 | NLA_F_NESTED, &header, sizeof header);  // every ethtool request's header is attribute 1
+      request.Attribute(1 | NLA_F_NESTED, &header,
+                        sizeof header);  // every ethtool request's header is attribute 1
       fd = generic_;
       dump = false;
       break;
@@ -163,8 +166,8 @@ std::uint64_t RawReads::Send(const Message& message) {
     sum += static_cast<std::uint64_t>(size);
     if (!dump) return sum;
     int left = static_cast<int>(size);
-    for (auto* header = reinterpret_cast<nlmsghdr*>(buffer_.data()); NLMSG_OK(header, static_cast<unsigned>(left));
-         header = NLMSG_NEXT(header, left)) {
+    for (auto* header = reinterpret_cast<nlmsghdr*>(buffer_.data());
+         NLMSG_OK(header, static_cast<unsigned>(left)); header = NLMSG_NEXT(header, left)) {
       if (header->nlmsg_type == NLMSG_DONE || header->nlmsg_type == NLMSG_ERROR) return sum;
     }
   }

@@ -24,7 +24,16 @@ class RawReads {
   const std::vector<std::string>& unknown() const { return unknown_; }
 
  private:
-  enum class Kind { kLink, kAddrDump, kRouteDump4, kRouteDump6, kRuleDump4, kRuleDump6, kNftGeneration, kEthtool };
+  enum class Kind {
+    kLink,
+    kAddrDump,
+    kRouteDump4,
+    kRouteDump6,
+    kRuleDump4,
+    kRuleDump6,
+    kNftGeneration,
+    kEthtool
+  };
   struct Message {
     Kind kind;
     int ifindex = 0;

@@ -1,5 +1,6 @@
-// A no-op scan of 30 settings on this kernel: what the resident loop costs beside the raw reads of the same files and
-// messages, and what a one-shot check costs beside a bare program linked to the same libraries. CPU time throughout.
+// A no-op scan of 30 settings on this kernel: what the resident loop costs beside the raw reads of the same
+// files and messages, and what a one-shot check costs beside a bare program linked to the same libraries. CPU
+// time throughout.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -31,7 +32,9 @@ using namespace railwright;
   std::exit(1);
 }
 
-double Seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); }
+double Seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
 double CpuSeconds(int who) {
   rusage usage{};
   getrusage(who, &usage);
@@ -58,7 +61,11 @@ int Run(const std::vector<std::string>& argv, bool quiet = true) {
 }
 
 SettingSpec Spec(std::string key, std::string target, std::string value) {
-  return {std::move(key), std::move(target), std::move(value), Mode::kEnforce, {"Profile/bench", "bench.yaml:1:1"}};
+  return {std::move(key),
+          std::move(target),
+          std::move(value),
+          Mode::kEnforce,
+          {"Profile/bench", "bench.yaml:1:1"}};
 }
 
 // 30 (key, target)s over two rails: links, addresses, routing, sysctls, firewall, files.
@@ -70,7 +77,8 @@ DesiredState ThirtySettings() {
   state.subnets = {"10.210.0.0/24", "10.211.0.0/24"};
   for (int rail = 0; rail < 2; ++rail) {
     const std::string name = "rail" + std::to_string(rail);
-    state.ports.push_back({name, PortRole::kFabric, "", name, {"10.21" + std::to_string(rail) + ".0.1/24"}, {}});
+    state.ports.push_back(
+        {name, PortRole::kFabric, "", name, {"10.21" + std::to_string(rail) + ".0.1/24"}, {}});
     state.settings.push_back(Spec("link.mtu", name, "4200"));
     state.settings.push_back(Spec("rail.address", name, "declared"));
     state.settings.push_back(Spec("rail.routing", name, "per-rail"));
@@ -85,10 +93,12 @@ DesiredState ThirtySettings() {
   state.settings.push_back(Spec("sysctl.net.ipv4.conf.default.rp_filter", "", "2"));
   state.settings.push_back(Spec("firewall.rdma", "", "allow"));
   state.settings.push_back(Spec("limits.memlock", "", "unlimited"));
-  for (const char* variable : {"NCCL_IB_TC", "NCCL_IB_TIMEOUT", "NCCL_IB_RETRY_CNT", "NCCL_IB_QPS_PER_CONNECTION"})
+  for (const char* variable :
+       {"NCCL_IB_TC", "NCCL_IB_TIMEOUT", "NCCL_IB_RETRY_CNT", "NCCL_IB_QPS_PER_CONNECTION"})
     state.settings.push_back(Spec(std::string("nccl.") + variable, "", "7"));
   for (const char* file : {"a", "b", "c", "d", "e", "f", "g"})
-    state.settings.push_back(Spec(std::string("file./etc/modprobe.d/railwright-") + file + ".conf", "", "options dummy numdummies=0\n"));
+    state.settings.push_back(Spec(std::string("file./etc/modprobe.d/railwright-") + file + ".conf", "",
+                                  "options dummy numdummies=0\n"));
   return state;
 }
 
@@ -97,14 +107,16 @@ void PrivateWorld() {
   (void)mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
   std::filesystem::create_directories("/run/railwright-bench");
   if (mount("tmpfs", "/run/railwright-bench", "tmpfs", 0, nullptr) != 0) Die("cannot mount a tmpfs");
-  for (const char* folder : {"upper", "work", "state"}) std::filesystem::create_directories(std::string("/run/railwright-bench/") + folder);
+  for (const char* folder : {"upper", "work", "state"})
+    std::filesystem::create_directories(std::string("/run/railwright-bench/") + folder);
   if (mount("overlay", "/etc", "overlay", 0,
             "lowerdir=/etc,upperdir=/run/railwright-bench/upper,workdir=/run/railwright-bench/work") != 0)
     Die(std::string("cannot lay an overlay over /etc: ") + std::strerror(errno));
   if (mount("sysfs", "/sys", "sysfs", 0, nullptr) != 0) Die("cannot mount sysfs");
   for (const char* rail : {"rail0", "rail1"}) {
     const std::string peer = std::string("p") + rail;
-    if (Run({"/usr/sbin/ip", "link", "add", rail, "mtu", "9000", "type", "veth", "peer", "name", peer, "mtu", "9000"}) != 0)
+    if (Run({"/usr/sbin/ip", "link", "add", rail, "mtu", "9000", "type", "veth", "peer", "name", peer, "mtu",
+             "9000"}) != 0)
       Die("cannot make a veth pair");
     Run({"/usr/sbin/ip", "link", "set", rail, "up"});
     Run({"/usr/sbin/ip", "link", "set", peer, "up"});
@@ -138,14 +150,18 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 20 && !reconciler.Report().settled; ++i) reconciler.Tick();
   int compliant = 0;
   for (const Finding& finding : reconciler.Report().findings) {
-    if (finding.verdict == Verdict::kCompliant) ++compliant;
-    else std::fprintf(stderr, "bench_scan: %s %s is %s: %s\n", finding.key.c_str(), finding.target.c_str(),
-                      std::string(Name(finding.verdict)).c_str(), finding.message.c_str());
+    if (finding.verdict == Verdict::kCompliant)
+      ++compliant;
+    else
+      std::fprintf(stderr, "bench_scan: %s %s is %s: %s\n", finding.key.c_str(), finding.target.c_str(),
+                   std::string(Name(finding.verdict)).c_str(), finding.message.c_str());
   }
-  if (compliant < 30) Die("only " + std::to_string(compliant) + " of 30 settings are compliant: no no-op to measure");
+  if (compliant < 30)
+    Die("only " + std::to_string(compliant) + " of 30 settings are compliant: no no-op to measure");
 
   bench::RawReads raw(reconciler.WatchedPaths());
-  for (const auto& path : raw.unknown()) std::fprintf(stderr, "bench_scan: no raw read for %s (not counted)\n", path.c_str());
+  for (const auto& path : raw.unknown())
+    std::fprintf(stderr, "bench_scan: no raw read for %s (not counted)\n", path.c_str());
 
   // Alternating blocks, so that a drift of the machine's speed hits both alike.
   const std::uint64_t spawned_before = ProgramsSpawned();
@@ -166,7 +182,8 @@ int main(int argc, char** argv) {
   }
   const std::uint64_t spawned = ProgramsSpawned() - spawned_before;
   if (sum == 0) Die("the raw reads read nothing");
-  if (!reconciler.TakeChanges().empty() && reconciler.Report().verdict != Verdict::kCompliant) Die("the scans were no no-ops");
+  if (!reconciler.TakeChanges().empty() && reconciler.Report().verdict != Verdict::kCompliant)
+    Die("the scans were no no-ops");
 
   // One-shot: the same 30 settings by a fresh process, beside a bare program.
   std::vector<double> oneshot, bare_cpu, oneshot_ratio;

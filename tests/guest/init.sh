@@ -25,21 +25,22 @@ export RAILCTL_CONTROLLER=$socket
 configfs=/sys/kernel/config/rdma_cm/rxe0
 railwright-controller serve --state-dir /run/c --listen $socket > /run/c/log 2>&1 &
 controller=$!
-cat > /run/site.yaml <<'YAML'
+cat > /run/inventory.yaml <<'YAML'
 kind: Cluster
 name: guest
 nodes:
   - {name: guest-1, role: gpu}
 ports:
   - {name: rail0, select: {pci: "0000:00:02.0"}, role: fabric, address: "10.220.0.{index}/24"}
----
+YAML
+cat > /run/profile.yaml <<'YAML'
 kind: Profile
 name: guest
 mode: enforce
 settings:
   link.mtu: {fabric: 4200}
   link.rings: {fabric: "rx=512 tx=1024"}
-  link.pause: {fabric: "autoneg=0 rx=0 tx=0"}
+  link.pause: {fabric: "autoneg=off rx=off tx=off"}
   module.dummy: loaded
   roce.mode: {fabric: v2}
   roce.tos: {fabric: 106}
@@ -51,7 +52,9 @@ railwright-agent run --controller $socket --name guest-1 --state-dir /run/a > /r
 agent=$!
 seq 100 | while read -r _; do railctl version > /dev/null 2>&1 && break; sleep 0.2; done
 
-railctl apply -f /run/site.yaml --yes --timeout 60s > /run/apply.log 2>&1
+railctl apply -f /run/inventory.yaml --yes --no-wait > /run/apply.log 2>&1
+seq 100 | while read -r _; do railctl get nodes -o yaml 2>/dev/null | grep -q 'connected: true' && break; sleep 0.2; done
+railctl apply -f /run/profile.yaml --yes --timeout 60s >> /run/apply.log 2>&1
 echo "GUEST-INFO apply ended with $?"
 sleep 1
 railctl status -o yaml > /run/status.yaml 2>&1
