@@ -1,4 +1,4 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # Makes proto/lock.binpb the tree's own descriptors: at a release, when additions become promises.
 # It refuses while something of the last release is broken; --break renews it all the same.
 set -euo pipefail
