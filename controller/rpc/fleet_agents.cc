@@ -230,8 +230,13 @@ std::uint64_t FleetModel::OnHistory(Node& node, const v1::Report& report) {
 }
 
 bool FleetModel::Merge(const Node& node, const v1::Report& report, NodeReport& merged) const {
-  if (!report.full() && !(node.report && report.base_hash() == node.report->report_hash)) return false;
-  if (report.full()) merged.findings.clear();
+  // A delta is made upon the newest report that the agent saw acknowledged, which with a full disk is not the
+  // newest that it sent.
+  const StoredReport* base = nullptr;
+  for (const auto& known : {node.report, node.acknowledged})
+    if (!base && known && known->report_hash == report.base_hash()) base = known.get();
+  if (!report.full() && !base) return false;
+  merged.findings = report.full() ? std::vector<Finding>() : base->report.findings;
   std::set<KeyTarget> replaced;
   for (const v1::KeyTarget& gone : report.removed()) replaced.insert({gone.key(), gone.target()});
   for (const v1::Finding& finding : report.findings()) replaced.insert({finding.key(), finding.target()});
@@ -256,7 +261,7 @@ void FleetModel::OnReport(Node& node, v1::Report& report) {
     return node.link->End(
         Status(Code::kResourceExhausted,
                "more than " + std::to_string(options_.findings_most) + " findings of one node"));
-  NodeReport merged = next->report;
+  NodeReport merged;
   const bool good = Merge(node, report, merged);
   if (good) {
     next->report = std::move(merged);

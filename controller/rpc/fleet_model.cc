@@ -44,7 +44,7 @@ Status FleetModel::Load() {
     node.lost_at = clock_.Now();  // it is dialling, most likely
     // What was in force when the state could not be resolved is not known; nobody is thrown out for that.
     if (!state_->problem.empty()) node.declared = true;
-    node.report = std::make_shared<const StoredReport>(std::move(report));
+    node.report = node.acknowledged = std::make_shared<const StoredReport>(std::move(report));
   }
   RW_ASSIGN_OR_RETURN(pauses_, store_.Pauses());
   reshaped_ = true;
@@ -191,6 +191,7 @@ void FleetModel::Flush() {
         *fresh.mutable_change() = ToWire(change);
       }
       node->unsaved_changes.clear();
+      node->acknowledged = node->report;
       if (!node->link) continue;
       if (std::exchange(node->held_back, false)) node->link->Consumed();
       if (!node->ack) continue;

@@ -105,7 +105,8 @@ class FleetModel {
     std::string sent_hash;      // the state that this link was sent last
     std::string nack, nack_hash;
     std::shared_ptr<Heard> heard = std::make_shared<Heard>();
-    std::shared_ptr<const StoredReport> report;  // the newest, durable or not
+    std::shared_ptr<const StoredReport> report;        // the newest, durable or not
+    std::shared_ptr<const StoredReport> acknowledged;  // the newest that the agent knows to be durable
     std::uint64_t durable_change = 0, known_change = 0;
     std::uint64_t counted_generation = 0;  // of `changed`
     std::uint32_t changed = 0;             // intended and restored changes for that generation

@@ -458,6 +458,26 @@ TEST_F(FleetModelTest, AFullDiskKeepsReportsUnacknowledgedAndHeals) {
   EXPECT_EQ(store_.Changes({})->size(), 2u) << "the history of both reports";
 }
 
+TEST_F(FleetModelTest, WithAFullDiskDeltasUponTheLastAcknowledgedReportAreStillShown) {
+  ASSERT_TRUE(Install(SiteYaml()).ok());
+  const auto link = Connect(HelloOf("gpu-001"));
+  const auto first = ReportOf(1, 1, HashOf("gpu-001"), Verdict::kCompliant);
+  Say(link, first);
+  store_.SetFailure(Status(Code::kResourceExhausted, "full"));
+  // No acknowledgement comes, so both deltas have the first report as their base.
+  for (const Verdict verdict : {Verdict::kDrifted, Verdict::kPending}) {
+    auto delta = ReportOf(2, 1, HashOf("gpu-001"), verdict);
+    delta.mutable_report()->set_full(false);
+    delta.mutable_report()->set_base_hash(first.report().hash());
+    Say(link, delta);
+    EXPECT_EQ(StatusOf("gpu-001").verdict(), ToWire(verdict));
+  }
+  store_.SetFailure(Ok());
+  clock_.Advance(seconds(3));
+  model_->EndBatch();
+  EXPECT_FALSE(link->Last(Body::kReportAck).report_ack().need_full());
+}
+
 TEST_F(FleetModelTest, AnApplyTriesTheDiskAtOnceInsteadOfWaitingForTheProbe) {
   ASSERT_TRUE(Install(SiteYaml()).ok());
   const auto link = Connect(HelloOf("gpu-001"));
