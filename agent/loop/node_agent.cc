@@ -334,10 +334,17 @@ std::string NodeAgent::Summary() const {
 
 void NodeAgent::LogChange(const ChangeRecord& change) const {
   const std::string place = change.target.empty() ? change.key : change.key + " on " + change.target;
-  std::string line = std::string(Name(change.kind)) + ": " + place + ": " + Shortened(change.from) + " → " +
-                     Shortened(change.to);
+  const auto brief = [](const std::string& value) {
+    constexpr std::size_t kMost = 120;
+    return value.empty()           ? std::string("nothing")
+           : value.size() <= kMost ? value
+                                   : value.substr(0, kMost) + "…";
+  };
+  std::string line =
+      std::string(Name(change.kind)) + ": " + place + ": " + brief(change.from) + " → " + brief(change.to);
   if (!change.by.empty()) line += ", by " + change.by;
-  if (!change.noticed.empty()) line += " (" + change.noticed + ", " + Took(change.took) + ")";
+  if (!change.noticed.empty()) line += ", noticed by " + change.noticed;
+  if (change.took.count() > 0) line += ", took " + Took(change.took);
   if (!change.message.empty()) line += ": " + change.message;
   parts_.log(change.ok || change.kind == ChangeKind::kDrift ? LogLevel::kInfo : LogLevel::kWarning, line);
 }

@@ -181,7 +181,7 @@ struct Session::Impl {
 
   // The dialling thread.
   void Run() {
-    int attempt = 0;
+    int attempt = 0, refusals = 0;
     milliseconds wait = Between(milliseconds(0), options.backoff_first);
     while (true) {
       {
@@ -190,10 +190,17 @@ struct Session::Impl {
       }
       switch (Connect()) {
         case Outcome::kStopped: return;
-        case Outcome::kRefused: wait = Between(options.backoff_max / 2, options.backoff_max); continue;
+        case Outcome::kRefused: {
+          const milliseconds grown = options.refusal_first * (1LL << refusals);
+          const milliseconds most = std::min(options.backoff_max, grown);
+          refusals = std::min(refusals + 1, 30);
+          wait = Between(most / 2, most);
+          continue;
+        }
         case Outcome::kHeld: attempt = 1; break;
         case Outcome::kFailed: attempt = std::min(attempt + 1, 30); break;
       }
+      refusals = 0;
       const milliseconds most = options.backoff_first * (1LL << attempt);
       wait = Between(milliseconds(0), std::min(options.backoff_max, most));
     }

@@ -37,9 +37,10 @@ struct SessionOptions {
   std::string version;
   bool without_identity_or_encryption = false;  ///< allow addresses other than loopback and Unix sockets
   /// Full jitter: attempt n waits between 0 and min(backoff_max, backoff_first · 2ⁿ), the first one too, so
-  /// that a thousand nodes that boot together do not dial together. A refusal is followed by a wait between
-  /// half of backoff_max and backoff_max.
-  std::chrono::milliseconds backoff_first{200}, backoff_max{10'000};
+  /// that a thousand nodes that boot together do not dial together. After a refusal the waits are from half
+  /// to the whole of refusal_first · 2ⁿ: a node that is declared minutes after it booted is taken in a
+  /// second, one that never is asks every 5 to 10 s.
+  std::chrono::milliseconds backoff_first{200}, backoff_max{10'000}, refusal_first{1'000};
   /// How often the loop sends a Heartbeat: from the loop, since it is the loop's life that is to be shown.
   std::chrono::milliseconds heartbeat{10'000};
   /// How long the controller may take from the dial to its first message.

@@ -16,14 +16,15 @@ class MainJob : public OneNode {
  protected:
   void Begin() {
     StartController();
+    const Ran declared = Apply(Site(), {"--no-wait"});
+    ASSERT_EQ(declared.code, 0) << declared.out << declared.err << Logs();
     StartAgent();
-    const Ran applied = Apply(Site());
-    ASSERT_EQ(applied.code, 0) << applied.out << applied.err << Logs();
+    ASSERT_TRUE(Eventually([&] { return Mtu() == "4200" && Compliant(); })) << Logs();
   }
 };
 
 TEST_F(MainJob, DeclaredIsAppliedAndReported) {
-  Begin();
+  ASSERT_NO_FATAL_FAILURE(Begin());
   EXPECT_EQ(Mtu("rail0"), "4200");
   EXPECT_EQ(Mtu("rail1"), "4200");
   EXPECT_EQ(ReadWhole("/proc/sys/net/ipv4/conf/all/arp_ignore").value_or(""), "1\n");
@@ -33,7 +34,7 @@ TEST_F(MainJob, DeclaredIsAppliedAndReported) {
 }
 
 TEST_F(MainJob, DriftIsFixedByEvent) {
-  Begin();
+  ASSERT_NO_FATAL_FAILURE(Begin());
   std::vector<double> took;
   for (int i = 0; i < 5; ++i) {
     const auto begin = std::chrono::steady_clock::now();
@@ -47,7 +48,8 @@ TEST_F(MainJob, DriftIsFixedByEvent) {
   std::printf("drift to repair, `ip` included: %.1f ms at best\n",
               *std::min_element(took.begin(), took.end()));
   EXPECT_TRUE(Eventually([&] { return Corrected() == 3; })) << Logs();
-  for (const auto& change : RailctlJson({"get", "changes", "--key", "link.mtu"})["changes"]) {
+  const auto answer = RailctlJson({"get", "changes", "--key", "link.mtu"});
+  for (const auto& change : answer["changes"]) {
     if (change["kind"] == "corrective") {
       EXPECT_EQ(change["noticed"], "event");
     }
@@ -55,7 +57,7 @@ TEST_F(MainJob, DriftIsFixedByEvent) {
 }
 
 TEST_F(MainJob, APauseOnTheNodeStopsAtOnceAndResumes) {
-  Begin();
+  ASSERT_NO_FATAL_FAILURE(Begin());
   ASSERT_EQ(RunProgram({Binary("railwright-agent"), "pause", "link.mtu", "--reason", "test", "--state-dir",
                         state_dir()})
                 .code,
@@ -72,7 +74,7 @@ TEST_F(MainJob, APauseOnTheNodeStopsAtOnceAndResumes) {
 }
 
 TEST_F(MainJob, APauseOfTheControllerStopsAndSurvivesRestartsOfBoth) {
-  Begin();
+  ASSERT_NO_FATAL_FAILURE(Begin());
   ASSERT_EQ(Railctl({"pause", "gpu-001", "--reason", "test"}).code, 0) << Logs();
   SetMtu(1500);
   std::this_thread::sleep_for(500ms);
@@ -90,7 +92,7 @@ TEST_F(MainJob, APauseOfTheControllerStopsAndSurvivesRestartsOfBoth) {
 }
 
 TEST_F(MainJob, AnAgentWithoutItsControllerGoesOnAndComesBack) {
-  Begin();
+  ASSERT_NO_FATAL_FAILURE(Begin());
   EXPECT_EQ(controller_.Terminate(), 0);
   SetMtu(1500);
   EXPECT_TRUE(Eventually([&] { return Mtu() == "4200"; })) << Logs();
@@ -104,7 +106,7 @@ TEST_F(MainJob, AnAgentWithoutItsControllerGoesOnAndComesBack) {
 }
 
 TEST_F(MainJob, ATerminationIsCleanAndQuick) {
-  Begin();
+  ASSERT_NO_FATAL_FAILURE(Begin());
   std::chrono::milliseconds took{};
   EXPECT_EQ(agent_.Terminate(&took), 0);
   EXPECT_LT(took, 2s);
@@ -128,7 +130,7 @@ TEST_F(MainJob, AnUnknownNameIsRefusedKeepsTryingAndIsTakenWhenItIsDeclared) {
 }
 
 TEST_F(MainJob, NothingAcknowledgedIsLostWhenEitherIsKilled) {
-  Begin();
+  ASSERT_NO_FATAL_FAILURE(Begin());
   std::size_t generation = RailctlJson({"status"})["generation"];
   for (int round = 0; round < 6; ++round) {
     const int mtu = 4200 + 8 * (round + 1);

@@ -109,7 +109,8 @@ void OneNode::SetMtu(int mtu, const std::string& link) {
 
 std::size_t OneNode::Corrected() {
   std::size_t count = 0;
-  for (const auto& change : RailctlJson({"get", "changes", "--key", "link.mtu"})["changes"])
+  const auto answer = RailctlJson({"get", "changes", "--key", "link.mtu"});
+  for (const auto& change : answer["changes"])
     if (change["kind"] == "corrective" && change["ok"] == true) ++count;
   return count;
 }

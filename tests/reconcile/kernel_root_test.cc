@@ -187,7 +187,8 @@ TEST_F(KernelLoopTest, BringsTwoRailsUpAndPutsEverythingBack) {
   for (const SettingSpec& spec : Profile(1).settings) restore.Restore(spec.key, spec.target);
   life.Accept(restore);
   EXPECT_EQ(World(*other_), before_) << life.Trouble();
-  EXPECT_TRUE(life.agent->Report().findings.empty()) << life.Trouble();
+  for (const Finding& finding : life.agent->Report().findings)
+    EXPECT_EQ(finding.key, "firewall.foreign") << "only checks are left: " << life.Trouble();
 }
 
 TEST_F(KernelLoopTest, DriftIsFoundByEventAndPutRightWithinASecond) {
@@ -271,7 +272,7 @@ TEST_F(KernelLoopTest, WhatTheDeviceCannotDoIsToldAndItsPortIsPutBack) {
   EXPECT_EQ(Now("/rtnl/link/rail1/mtu"), "4200");
   EXPECT_EQ(Now("/rtnl/addr/rail1"), "10.11.0.1/24");
   for (const Finding& finding : life.agent->Report().findings) {
-    if (finding.target != "rail0") continue;
+    if (finding.target != "rail0" || finding.key == "firewall.foreign") continue;
     EXPECT_EQ(finding.verdict, Verdict::kDrifted) << finding.key;
     if (finding.key == "link.channels") {
       EXPECT_EQ(finding.reason, "ApplyFailed");

@@ -18,6 +18,7 @@ SessionOptions Options(const FakeController& controller) {
   options.version = "0.1.0";
   options.backoff_first = 5ms;
   options.backoff_max = 40ms;
+  options.refusal_first = 10ms;
   options.seed = 7;
   return options;
 }
@@ -203,7 +204,7 @@ TEST(Session, ARefusalIsFollowedByASlowerAttempt) {
   controller.Listen();
   Queue<FromController> inbox;
   SessionOptions options = Options(controller);
-  options.backoff_max = 10s;
+  options.backoff_max = options.refusal_first = 10s;
   Told told;
   Session session(options, State, inbox, told.Bell());
   ASSERT_TRUE(session.Start().ok());
