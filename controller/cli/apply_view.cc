@@ -160,12 +160,9 @@ std::string ApplyProgress::Sentence(const Terminal& terminal) const {
     if (Failed(outcome)) ++failed;
     if (FromWire(outcome.verdict()) == Verdict::kCompliant && !Failed(outcome)) ++right;
   }
-  std::string text;
-  if (unchanged_)
-    text = generation + " was in force already, nothing was stored; ";
-  else
-    text = generation + " is in force; ";
-  text += std::to_string(right) + " of " + std::to_string(nodes_) + " nodes are as declared";
+  std::string text = generation + (unchanged_ ? " was in force already, nothing was stored; " : ": ") +
+                     std::to_string(right) + " of " + std::to_string(nodes_) +
+                     (nodes_ == 1 ? " node" : " nodes") + " as declared";
   if (failed > 0) text += ", " + std::to_string(failed) + " failed";
   if (!unreachable_.empty()) text += ", " + std::to_string(unreachable_.size()) + " unreachable";
   if (!waiting_.empty())

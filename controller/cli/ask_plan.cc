@@ -68,7 +68,13 @@ ExitCode FailPlan(Context& context, const Status& status, const std::vector<v1::
   return ExitCode::kFailed;
 }
 
-std::string ApplyCommand(const PlanOptions& options) {
+std::string NextCommand(const PlanView& plan, const PlanOptions& options) {
+  if (plan.steps == 0 && !plan.changes_documents() && plan.result.released_size() == 0) {
+    if (!plan.refused.empty()) return "railctl explain " + plan.refused.front().step.refused;
+    if (plan.result.not_answered_size() > 0)
+      return "railctl status " + ShellWord(plan.result.not_answered(0).node());
+    return plan.exit() == ExitCode::kDone ? "" : "railctl status";
+  }
   if (!options.out.empty()) return "railctl apply --plan " + ShellWord(options.out);
   std::string command = "railctl apply";
   for (const std::string& file : options.files) command += " -f " + ShellWord(file);

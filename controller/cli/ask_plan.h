@@ -26,7 +26,8 @@ Result<v1::PlanResult> AskPlan(Context& context, const PlanQuestion& question);
 /// As Fail; what the controller found wrong with the documents is shown with excerpts.
 ExitCode FailPlan(Context& context, const Status& status, const std::vector<v1::SourceFile>& sources);
 
-/// The command that applies what was planned: the saved plan, or the same files.
-std::string ApplyCommand(const PlanOptions& options);
+/// What to type next: apply the saved plan or the same files; where nothing would be done, what explains why;
+/// "" when all is well.
+std::string NextCommand(const PlanView& plan, const PlanOptions& options);
 
 }  // namespace railwright::cli

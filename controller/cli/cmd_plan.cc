@@ -15,8 +15,7 @@ ExitCode Run(Context& context, const PlanOptions& options) {
   const PlanView plan = MakePlanView(std::move(*result));
   const auto now = context.console.clock().WallNow();
 
-  std::string next;
-  if (plan.exit() != ExitCode::kDone) next = ApplyCommand(options);
+  const std::string next = NextCommand(plan, options);
   if (!options.out.empty()) {
     const Status written = WritePlanFile(options.out, {.plan_id = plan.result.plan_id(),
                                                        .plan_hash = plan.result.plan_hash(),

@@ -139,7 +139,8 @@ void CommandLine::Impl::DeclareDocumentVerbs() {
   p->add_flag("--prune", plan.prune, kPrune);
   p->add_flag("--restore", plan.restore, kRestore);
   p->add_option("--out", plan.out, "save the plan, to be applied exactly or not at all")->type_name("FILE");
-  p->add_flag("--why", plan.why, "say for every change why it matters, and name every node's own value");
+  p->add_flag("--why", plan.why,
+              "a block for every change: why it matters, who set it, every node's own value");
   p->add_flag("--allow-empty", plan.allow_empty, "accept an inventory without nodes");
 
   CLI::App* a = Declare(app, "apply", "put documents in force, and follow until every node has settled",

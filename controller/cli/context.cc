@@ -1,6 +1,7 @@
 #include "controller/cli/context.h"
 
 #include <algorithm>
+#include <set>
 
 #include "controller/fleet/resolve.h"
 #include "core/text/yaml.h"
@@ -40,34 +41,33 @@ void Emit(Context& context, const Json& value) {
 }
 
 Result<v1::StatusResponse> AskStatus(Context& context, const std::vector<std::string>& nodes) {
-  std::vector<std::string> wanted;
+  v1::StatusRequest request;
+  std::set<std::string> wanted;
   for (const std::string& pattern : nodes) {
     RW_ASSIGN_OR_RETURN(auto names, ExpandNames(pattern));
-    wanted.insert(wanted.end(), names.begin(), names.end());
+    wanted.insert(names.begin(), names.end());
+    request.add_nodes(pattern);
   }
-
-  v1::StatusRequest request;
-  for (const std::string& pattern : nodes) request.add_nodes(pattern);
   const CallOptions options = Waiting(context, "the controller at " + context.controller.address());
   auto answer = context.controller.Status(request, options);
-  if (wanted.empty()) return answer;
-  std::vector<std::string> missing = wanted;
-  if (answer.ok()) {
-    for (const v1::NodeStatus& node : answer->nodes()) std::erase(missing, node.node());
-    if (missing.empty()) return answer;
-  } else if (answer.status().code() != Code::kNotFound) {
-    return answer;
-  }
+  if (wanted.empty() || (!answer.ok() && answer.status().code() != Code::kNotFound)) return answer;
+  std::set<std::string> found;
+  if (answer.ok())
+    for (const v1::NodeStatus& node : answer->nodes()) found.insert(node.node());
+  if (std::includes(found.begin(), found.end(), wanted.begin(), wanted.end())) return answer;
+
+  // A name is wrong. Which one, and what was meant, only the whole inventory tells.
   auto all = context.controller.Status({}, options);
   if (!all.ok()) return all;
   std::vector<std::string_view> known;
-  for (const v1::NodeStatus& node : all->nodes()) known.push_back(node.node());
-  std::erase_if(missing, [&](const std::string& name) {
-    return std::find(known.begin(), known.end(), name) != known.end();
-  });
-  if (missing.empty()) return answer;
-  std::string message = "no node " + FoldNames(missing) + " in the inventory";
-  if (const std::string_view near = Nearest(missing.front(), known); !near.empty())
+  for (const v1::NodeStatus& node : all->nodes()) {
+    known.push_back(node.node());
+    wanted.erase(node.node());
+  }
+  if (wanted.empty())  // the inventory grew between the two answers
+    return Status(Code::kAborted, "the inventory changed while it was asked for\nnext: ask again");
+  std::string message = "no node " + FoldNames({wanted.begin(), wanted.end()}) + " in the inventory";
+  if (const std::string_view near = Nearest(*wanted.begin(), known); !near.empty())
     message += "; did you mean \"" + std::string(near) + "\"?";
   return Status(Code::kNotFound, message + "\nsee: railctl get nodes");
 }

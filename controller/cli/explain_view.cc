@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/text/shapes.h"
+#include "core/text/times.h"
 
 namespace railwright::cli {
 namespace {
@@ -17,10 +18,7 @@ bool SameLetters(std::string_view a, std::string_view b) {
 }
 
 std::string NoticedText(const Noticed& noticed) {
-  const std::string worst = noticed.worst.count() == 0 ? "one scan interval"
-                            : noticed.worst.count() < 1000
-                                ? std::to_string(noticed.worst.count()) + " ms"
-                                : std::to_string(noticed.worst.count() / 1000) + " s";
+  const std::string worst = noticed.worst.count() == 0 ? "one scan interval" : Took(noticed.worst);
   if (!noticed.by_event) return "by the periodic scan; at worst after " + worst;
   return "by event (" + noticed.source + "); at worst after " + worst;
 }

@@ -15,7 +15,7 @@ constexpr std::size_t kOwnValues = 4;  // so many nodes, each with a value of it
 struct Row {
   const StepGroup* first = nullptr;
   std::vector<std::string> nodes;
-  bool own_values = false;
+  std::vector<const StepGroup*> own;  // those groups
 };
 
 class Writer {
@@ -66,12 +66,12 @@ class Writer {
   static const char* Sign(const Step& step) { return step.from.empty() ? "+" : step.to.empty() ? "-" : "~"; }
 
   std::string Change(const Row& row) const {
-    const Step& step = row.first->step;
-    const std::string example =
-        row.own_values ? " (on " + row.first->nodes.front() + "; each node its own)" : "";
-    if (step.from.empty()) return step.to + example;
-    if (step.to.empty()) return step.from + Arrow() + "nothing" + example;
-    return step.from + Arrow() + step.to + example;
+    const std::string values = Values(row.first->step);
+    return row.own.empty() ? values : values + " (on " + row.first->nodes.front() + "; each node its own)";
+  }
+  std::string Values(const Step& step) const {
+    if (step.from.empty()) return step.to;
+    return step.from + Arrow() + (step.to.empty() ? "nothing" : step.to);
   }
 
   std::string Disturbs(const Step& step) const {
@@ -94,14 +94,16 @@ class Writer {
       if (groups[i].nodes.size() == 1) like[kind(groups[i].step)].push_back(i);
     std::vector<Row> rows;
     for (std::size_t i = 0; i < groups.size(); ++i) {
-      Row row{&groups[i], groups[i].nodes, false};
-      if (groups[i].nodes.size() == 1 && !options_.why) {
+      Row row{&groups[i], groups[i].nodes, {}};
+      if (groups[i].nodes.size() == 1) {
         const std::vector<std::size_t>& same = like[kind(groups[i].step)];
         if (same.size() > kOwnValues) {
           if (same.front() != i) continue;
-          row.own_values = true;
           row.nodes.clear();
-          for (const std::size_t one : same) row.nodes.push_back(groups[one].nodes.front());
+          for (const std::size_t one : same) {
+            row.nodes.push_back(groups[one].nodes.front());
+            row.own.push_back(&groups[one]);
+          }
           std::sort(row.nodes.begin(), row.nodes.end());
         }
       }
@@ -160,6 +162,8 @@ class Writer {
     if (!step.why.empty()) out_ += "      why         " + Printable(step.why) + "\n";
     out_ +=
         "      set by      " + Printable(step.origin.document) + ", " + Printable(step.origin.place) + "\n";
+    for (const StepGroup* one : row.own)
+      out_ += "      " + one->nodes.front() + "  " + Printable(Values(one->step)) + "\n";
   }
 
   void NotDone() {

@@ -98,8 +98,9 @@ std::string HealthLine(const FleetView& fleet, const std::vector<FindingGroup>& 
 
 std::string Values(const Finding& finding) {
   if (finding.desired.empty()) return finding.observed.empty() ? "" : "seen: " + Printable(finding.observed);
-  return "wanted " + Printable(finding.desired) + ", is " +
-         (finding.observed.empty() ? "not there or not readable" : Printable(finding.observed));
+  const std::string wanted = "wanted " + Printable(finding.desired) + ", ";
+  if (!finding.observed.empty()) return wanted + "is " + Printable(finding.observed);
+  return wanted + (finding.verdict == Verdict::kUnknown ? "what is could not be told" : "is not there");
 }
 
 void AddProblem(std::string& out, const FindingGroup& group, const Terminal& terminal) {

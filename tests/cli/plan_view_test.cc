@@ -1,0 +1,108 @@
+#include "controller/cli/plan_view.h"
+
+#include <gtest/gtest.h>
+
+#include "core/text/yaml.h"
+#include "tests/cli/canned.h"
+#include "tests/cli/golden.h"
+
+namespace railwright::cli {
+namespace {
+
+const Terminal kPlain;
+const auto kNow = SimClock().WallNow();
+constexpr const char* kNext = "railctl apply --plan site.plan";
+
+TEST(PlanViewTest, AMixedPlan) {
+  const PlanView plan = MakePlanView(MixedPlan());
+  ExpectGolden("plan.txt", PlanText(plan, {.why = false, .next = kNext}, kPlain, kNow));
+  ExpectGolden("plan_why.txt", PlanText(plan, {.why = true, .next = kNext}, kPlain, kNow));
+  ExpectGolden("plan.json", ToJsonText(PlanJson(plan, kNext)));
+}
+
+TEST(PlanViewTest, NothingToDo) {
+  const PlanView plan = MakePlanView(EmptyPlan());
+  EXPECT_EQ(plan.exit(), ExitCode::kDone);
+  ExpectGolden("plan_empty.txt", PlanText(plan, {}, kPlain, kNow));
+}
+
+TEST(PlanViewTest, TheVerdictAndTheNextCommandAreTheLastLine) {
+  const std::string text = PlanText(MakePlanView(MixedPlan()), {.why = false, .next = kNext}, kPlain, kNow);
+  const std::string last = text.substr(text.rfind('\n', text.size() - 2) + 1);
+  EXPECT_NE(last.find("14 changes on 6 of 7 nodes, TrafficBlip at worst"), std::string::npos) << last;
+  EXPECT_NE(last.find(kNext), std::string::npos) << last;
+}
+
+TEST(PlanViewTest, EachThingThatWouldHappenCounts) {
+  const std::pair<const char*, void (*)(v1::PlanResult&)> changes[]{
+      {"document", [](v1::PlanResult& p) { p.add_documents_changed("Profile/x"); }},
+      {"removal", [](v1::PlanResult& p) { p.add_documents_removed("Profile/x"); }},
+      {"release", [](v1::PlanResult& p) { p.add_released()->set_node("gpu-001"); }},
+      {"step", [](v1::PlanResult& p) { p.mutable_nodes(0)->add_steps()->set_key("link.mtu"); }},
+      {"refused step",
+       [](v1::PlanResult& p) { p.mutable_nodes(0)->add_steps()->set_refused("ObserveMode"); }},
+  };
+  for (const auto& [what, change] : changes) {
+    v1::PlanResult result = EmptyPlan();
+    change(result);
+    EXPECT_EQ(MakePlanView(result).exit(), ExitCode::kDifferences) << what;
+  }
+}
+
+TEST(PlanViewTest, SilenceAndBlindnessAreNeverNoChanges) {
+  v1::PlanResult silent = EmptyPlan();
+  silent.add_not_answered()->set_node("gpu-009");
+  EXPECT_EQ(MakePlanView(silent).exit(), ExitCode::kIncomplete);
+  v1::PlanResult blind = EmptyPlan();
+  blind.mutable_nodes(0)->add_findings()->set_verdict(v1::VERDICT_UNKNOWN);
+  EXPECT_EQ(MakePlanView(blind).exit(), ExitCode::kIncomplete);
+  EXPECT_EQ(PlanJson(MakePlanView(blind), "")["complete"], false);
+}
+
+TEST(GroupStepsTest, OnlyStepsThatAgreeInEverythingStandTogether) {
+  Step step{.key = "link.mtu",
+            .target = "rail0",
+            .from = "1500",
+            .to = "4200",
+            .blast = {},
+            .why = "",
+            .origin = {},
+            .refused = "",
+            .refused_message = ""};
+  Step other = step;
+  other.disruption = Disruption::kLinkFlap;
+  const std::vector<Plan> plans{{.node = "b", .generation = {}, .steps = {step}, .findings = {}},
+                                {.node = "a", .generation = {}, .steps = {step}, .findings = {}},
+                                {.node = "c", .generation = {}, .steps = {other, step}, .findings = {}}};
+  const std::vector<StepGroup> groups = GroupSteps(plans);
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].nodes, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(groups[1].nodes, (std::vector<std::string>{"c"}));
+}
+
+TEST(GroupStepsTest, TenThousandNodesAreGroupedInOneGo) {
+  std::vector<Plan> plans(10'000);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    plans[i].node = "gpu-" + std::to_string(i);
+    for (int k = 0; k < 10; ++k) {
+      Step step;
+      step.key = "key." + std::to_string(k);
+      step.to = "1";
+      plans[i].steps.push_back(step);
+    }
+  }
+  const std::vector<StepGroup> groups = GroupSteps(plans);
+  ASSERT_EQ(groups.size(), 10u);
+  EXPECT_EQ(groups[9].nodes.size(), 10'000u);
+}
+
+TEST(ShellWordTest, WhatAShellWouldBreakIsQuoted) {
+  EXPECT_EQ(ShellWord("site.yaml"), "site.yaml");
+  EXPECT_EQ(ShellWord("my site.yaml"), "'my site.yaml'");
+  EXPECT_EQ(ShellWord("it's"), "'it'\\''s'");
+  EXPECT_EQ(ShellWord("gpu-[001-004]"), "'gpu-[001-004]'");
+  EXPECT_EQ(ShellWord(""), "''");
+}
+
+}  // namespace
+}  // namespace railwright::cli
