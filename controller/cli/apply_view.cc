@@ -41,6 +41,7 @@ void ApplyProgress::Add(const v1::ApplyEvent& event) {
   finished_ = finished_ || event.finished();
   unchanged_ = unchanged_ || event.unchanged();
   timed_out_ = timed_out_ || event.timed_out();
+  superseded_by_ = std::max(superseded_by_, event.superseded_by());
 }
 
 std::string ApplyProgress::Live() const {
@@ -52,8 +53,14 @@ std::string ApplyProgress::Live() const {
   return text;
 }
 
+// An outcome carries every finding that is not as declared; a write that was tried and failed is another
+// matter.
 bool ApplyProgress::Failed(const v1::NodeOutcome& outcome) {
-  return !outcome.nack().empty() || outcome.failed_size() > 0;
+  return !outcome.nack().empty() ||
+         std::any_of(outcome.failed().begin(), outcome.failed().end(), [](const v1::Finding& finding) {
+           return finding.reason() == "ApplyFailed" || finding.reason() == "Undone" ||
+                  finding.reason() == "InvalidValue";
+         });
 }
 
 ExitCode ApplyProgress::exit() const {
@@ -69,7 +76,7 @@ ExitCode ApplyProgress::exit() const {
       case Verdict::kUnknown: outcome.Add(ExitCode::kIncomplete); break;
     }
   }
-  if (!unreachable_.empty()) outcome.Add(ExitCode::kIncomplete);
+  if (!unreachable_.empty() || superseded_by_ != 0) outcome.Add(ExitCode::kIncomplete);
   if (timed_out_) outcome.Add(ExitCode::kTimedOut);
   return outcome.code();
 }
@@ -88,13 +95,16 @@ Json ApplyProgress::ToJson() const {
     nodes.push_back({{"name", name},
                      {"verdict", Name(verdict)},
                      {"changed", outcome.changed()},
+                     {"failed", Failed(outcome)},
                      {"refused", outcome.nack()},
-                     {"failed", std::move(findings)}});
+                     {"findings", std::move(findings)}});
   }
   return {{"generation", generation_},
           {"unchanged", unchanged_},
-          {"complete", wait_ && finished_ && waiting_.empty() && unreachable_.empty() && !timed_out_},
+          {"complete", wait_ && finished_ && waiting_.empty() && unreachable_.empty() && !timed_out_ &&
+                           superseded_by_ == 0},
           {"timed_out", timed_out_},
+          {"superseded_by", superseded_by_},
           {"summary",
            {{"nodes", nodes_},
             {"compliant", count[Verdict::kCompliant]},
@@ -107,7 +117,7 @@ Json ApplyProgress::ToJson() const {
           {"nodes", std::move(nodes)},
           {"waiting", waiting_},
           {"unreachable", unreachable_},
-          {"undo", unchanged_ ? "" : "railctl rollback"}};
+          {"undo", unchanged_ || superseded_by_ != 0 ? "" : "railctl rollback"}};
 }
 
 std::vector<ApplyProgress::Row> ApplyProgress::Rows(const Terminal& terminal) const {
@@ -125,7 +135,11 @@ std::vector<ApplyProgress::Row> ApplyProgress::Rows(const Terminal& terminal) co
     rows.push_back(std::move(row));
   }
   for (const std::string& node : waiting_)
-    rows.push_back({node, {terminal.utf8 ? "… working" : "~ working", Tone::kWarn}, "", "not settled yet"});
+    rows.push_back({node,
+                    {terminal.utf8 ? "… working" : "~ working", Tone::kWarn},
+                    "",
+                    superseded_by_ == 0 ? "not settled yet"
+                                        : "works on generation " + std::to_string(superseded_by_) + " now"});
   for (const std::string& node : unreachable_)
     rows.push_back({node, {"? unreachable", Tone::kWarn}, "", "takes the generation when it connects"});
   if (rows.size() <= kNodesByName) {
@@ -165,10 +179,13 @@ std::string ApplyProgress::Sentence(const Terminal& terminal) const {
                      (nodes_ == 1 ? " node" : " nodes") + " as declared";
   if (failed > 0) text += ", " + std::to_string(failed) + " failed";
   if (!unreachable_.empty()) text += ", " + std::to_string(unreachable_.size()) + " unreachable";
-  if (!waiting_.empty())
+  if (superseded_by_ != 0)
+    text +=
+        ", and generation " + std::to_string(superseded_by_) + " took over" + dot + "follow: railctl watch";
+  else if (!waiting_.empty())
     text += ", " + std::to_string(waiting_.size()) + " still at work" + dot + "follow: railctl watch";
   if (right < nodes_) text += dot + "see: railctl status";
-  if (!unchanged_) text += dot + "undo: railctl rollback";
+  if (!unchanged_ && superseded_by_ == 0) text += dot + "undo: railctl rollback";
   const ExitCode code = exit();
   const Verdict verdict = code == ExitCode::kDone                                       ? Verdict::kCompliant
                           : code == ExitCode::kFailed || code == ExitCode::kDifferences ? Verdict::kDrifted

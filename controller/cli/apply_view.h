@@ -25,8 +25,8 @@ class ApplyProgress {
   bool finished() const { return finished_; }
   bool unchanged() const { return unchanged_; }
 
-  /// 1 a node failed or refused · 2 a node is not as declared · 3 a node is unreachable or Unknown · 7 the
-  /// wait ended before all had settled · 0.
+  /// 1 a write failed on a node, or a node refused the generation · 2 a node is not as declared · 3 a node is
+  /// unreachable or Unknown, or a newer generation took over · 7 the wait ended before all had settled · 0.
   ExitCode exit() const;
   nlohmann::ordered_json ToJson() const;
   /// A line a node (over 16 nodes: a line for all that have the same outcome), then the sentence that says
@@ -46,6 +46,7 @@ class ApplyProgress {
 
   bool wait_;
   std::uint64_t generation_ = 0;
+  std::uint64_t superseded_by_ = 0;
   std::uint32_t nodes_ = 0;
   bool finished_ = false, unchanged_ = false, timed_out_ = false;
   std::vector<std::string> waiting_, unreachable_;

@@ -115,7 +115,8 @@ struct AdminClient::Impl {
       case grpc::StatusCode::OK: return Ok();
       case grpc::StatusCode::UNAVAILABLE:
         // An answer of the controller itself leaves the connection up.
-        if (channel->GetState(false) == GRPC_CHANNEL_READY) return {Code::kResourceExhausted, said};
+        if (channel->GetState(false) == GRPC_CHANNEL_READY)
+          return {Code::kUnavailable, "the controller at " + address + " does not serve now: " + said};
         return {Code::kUnavailable, "the controller at " + address + " cannot be reached: " + said + next};
       case grpc::StatusCode::DEADLINE_EXCEEDED: {
         const std::string after = " did not answer within " + std::to_string(deadline.count()) + " ms";

@@ -30,9 +30,6 @@ ExitCode GetFleet(Context& context, const GetOptions& options) {
 }
 
 ExitCode GetChanges(Context& context, const GetOptions& options) {
-  if (!options.names.empty())
-    if (auto known = AskStatus(context, options.names); !known.ok())
-      return FailNamed(context, known.status());
   const auto now = context.console.clock().WallNow();
   v1::ChangesRequest request;
   for (const std::string& name : options.names) request.add_nodes(name);
@@ -43,7 +40,7 @@ ExitCode GetChanges(Context& context, const GetOptions& options) {
         std::chrono::duration_cast<std::chrono::microseconds>((now - options.since).time_since_epoch())
             .count());
   auto answer = context.controller.Changes(request, Waiting(context, "the controller"));
-  if (!answer.ok()) return Fail(context, answer.status());
+  if (!answer.ok()) return FailNamed(context, answer.status());
   return Show(context, ChangesJson(*answer), ChangesTable(*answer, context.console.out_terminal(), now));
 }
 
@@ -63,14 +60,7 @@ ExitCode GetDesired(Context& context, const GetOptions& options) {
   request.set_node(options.names.front());
   request.set_generation(options.generation);
   auto answer = context.controller.Desired(request, Waiting(context, "the controller"));
-  if (!answer.ok()) {
-    // A name that slipped gets the nearest one; a node only older generations have is the controller's to
-    // judge.
-    if (answer.status().code() == Code::kNotFound && options.generation == 0)
-      if (auto known = AskStatus(context, options.names); !known.ok())
-        return FailNamed(context, known.status());
-    return Fail(context, answer.status());
-  }
+  if (!answer.ok()) return FailNamed(context, answer.status());
   return Show(context, DesiredJson(request.node(), *answer),
               DesiredTable(request.node(), *answer, context.console.out_terminal()));
 }

@@ -12,12 +12,7 @@ ExitCode Run(Context& context, const ForgetOptions& options) {
   v1::ForgetNodeRequest request;
   request.set_node(options.node);
   auto answer = context.controller.ForgetNode(request, Waiting(context, "the controller"));
-  if (!answer.ok()) {
-    if (answer.status().code() == Code::kNotFound)
-      if (auto known = AskStatus(context, {options.node}); !known.ok())
-        return FailNamed(context, known.status());
-    return Fail(context, answer.status());
-  }
+  if (!answer.ok()) return FailNamed(context, answer.status());
   if (context.table()) {
     context.console.Print(options.node + " is forgotten\n");
   } else {

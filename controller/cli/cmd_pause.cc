@@ -105,7 +105,7 @@ ExitCode Run(Context& context, const PauseOptions& options) {
       request.mutable_pause()->set_reason(options.reason);
       auto answer =
           context.controller.SetPause(request, Waiting(context, "the controller to tell the agents"));
-      if (!answer.ok()) return Fail(context, answer.status());
+      if (!answer.ok()) return FailNamed(context, answer.status());
       told.insert(told.end(), answer->told().begin(), answer->told().end());
       not_reached.insert(not_reached.end(), answer->not_reached().begin(), answer->not_reached().end());
       done.push_back({{"node", node}, {"key", key}});

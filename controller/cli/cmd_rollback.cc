@@ -55,7 +55,7 @@ ExitCode Run(Context& context, const RollbackOptions& options) {
       [&](const CallOptions& call, const auto& each) {
         return context.controller.Rollback(request, call, each);
       },
-      [&](const Status& status) { return Fail(context, status); });
+      [&](const Status& status) { return FailNamed(context, status); });
 }
 
 }  // namespace railwright::cli

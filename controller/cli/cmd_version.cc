@@ -50,7 +50,7 @@ ExitCode Run(Context& context, const VersionOptions& options) {
       json["server"] = {{"version", answer->version()},           {"wire", answer->wire()},
                         {"wire_min", answer->wire_min()},         {"features", theirs},
                         {"catalog_hash", answer->catalog_hash()}, {"generation", answer->generation()},
-                        {"read_only", answer->read_only()}};
+                        {"read_only", answer->read_only()},       {"problem", answer->problem()}};
       json["missing"] = {{"client", client_lacks}, {"server", server_lacks}};
       text += "controller  " + answer->version() + ", wire " + WireText(answer->wire(), answer->wire_min()) +
               ", generation " + std::to_string(answer->generation()) + ", at " +
@@ -63,6 +63,8 @@ ExitCode Run(Context& context, const VersionOptions& options) {
             "own\n";
       if (!answer->read_only().empty())
         text += "the controller takes no changes: " + answer->read_only() + "\n";
+      if (!answer->problem().empty())
+        text += "the documents in force cannot be resolved: " + answer->problem() + "\n";
       if (answer->wire_min() > kWire || answer->wire() < kWireMin)
         failed = Status(Code::kInternal, "no wire revision in common; update the older of the two");
     } else {

@@ -24,9 +24,6 @@ void PrintObject(Context& context, const Json& object) {
 }  // namespace
 
 ExitCode Run(Context& context, const WatchOptions& options) {
-  if (!options.nodes.empty())
-    if (auto known = AskStatus(context, options.nodes); !known.ok())
-      return FailNamed(context, known.status());
   v1::WatchRequest request;
   for (const std::string& name : options.nodes) request.add_nodes(name);
   WatchView view(context.console.out_terminal());
@@ -58,8 +55,8 @@ ExitCode Run(Context& context, const WatchOptions& options) {
     if (context.interrupted.load()) return end(ExitCode::kInterrupted);
     const bool away = status.ok() || status.code() == Code::kUnavailable;
     if (!away || !seen)
-      return end(
-          Fail(context, status.ok() ? Status(Code::kUnavailable, "the controller ended the watch") : status));
+      return end(FailNamed(
+          context, status.ok() ? Status(Code::kUnavailable, "the controller ended the watch") : status));
     if (!told) {
       context.console.Note("the controller is gone; trying again every second");
       lost = clock.Now();

@@ -1,4 +1,3 @@
-#include "controller/cli/explain_view.h"
 #include "controller/cli/verbs.h"
 #include "controller/cli/why_view.h"
 
@@ -13,15 +12,7 @@ ExitCode Run(Context& context, const WhyOptions& options) {
   request.set_key(match.ok() ? match->key : options.key);  // the one spelling
   request.set_target(options.target);
   auto answer = context.controller.Why(request, Waiting(context, "the controller"));
-  if (!answer.ok()) {
-    if (answer.status().code() != Code::kNotFound) return Fail(context, answer.status());
-    if (auto known = AskStatus(context, {options.node}); !known.ok())
-      return FailNamed(context, known.status());
-  }
-  const bool nothing = !answer.ok() || answer->targets().empty();
-  // Neither this program nor the controller knows the key: it is a slip.
-  if (nothing && !match.ok()) return FailUsage(context, match.status().message() + "\nsee: railctl explain");
-  if (!answer.ok()) return Fail(context, answer.status());
+  if (!answer.ok()) return FailNamed(context, answer.status());
   if (context.table()) {
     context.console.Print(
         WhyText(request, *answer, context.console.out_terminal(), context.console.clock().WallNow()));

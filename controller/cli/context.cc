@@ -1,11 +1,6 @@
 #include "controller/cli/context.h"
 
-#include <algorithm>
-#include <set>
-
-#include "controller/fleet/resolve.h"
 #include "core/text/yaml.h"
-#include "railwright/explain.h"
 
 namespace railwright::cli {
 
@@ -42,34 +37,9 @@ void Emit(Context& context, const Json& value) {
 
 Result<v1::StatusResponse> AskStatus(Context& context, const std::vector<std::string>& nodes) {
   v1::StatusRequest request;
-  std::set<std::string> wanted;
-  for (const std::string& pattern : nodes) {
-    RW_ASSIGN_OR_RETURN(auto names, ExpandNames(pattern));
-    wanted.insert(names.begin(), names.end());
-    request.add_nodes(pattern);
-  }
-  const CallOptions options = Waiting(context, "the controller at " + context.controller.address());
-  auto answer = context.controller.Status(request, options);
-  if (wanted.empty() || (!answer.ok() && answer.status().code() != Code::kNotFound)) return answer;
-  std::set<std::string> found;
-  if (answer.ok())
-    for (const v1::NodeStatus& node : answer->nodes()) found.insert(node.node());
-  if (std::includes(found.begin(), found.end(), wanted.begin(), wanted.end())) return answer;
-
-  // A name is wrong. Which one, and what was meant, only the whole inventory tells.
-  auto all = context.controller.Status({}, options);
-  if (!all.ok()) return all;
-  std::vector<std::string_view> known;
-  for (const v1::NodeStatus& node : all->nodes()) {
-    known.push_back(node.node());
-    wanted.erase(node.node());
-  }
-  if (wanted.empty())  // the inventory grew between the two answers
-    return Status(Code::kAborted, "the inventory changed while it was asked for\nnext: ask again");
-  std::string message = "no node " + FoldNames({wanted.begin(), wanted.end()}) + " in the inventory";
-  if (const std::string_view near = Nearest(*wanted.begin(), known); !near.empty())
-    message += "; did you mean \"" + std::string(near) + "\"?";
-  return Status(Code::kNotFound, message + "\nsee: railctl get nodes");
+  for (const std::string& pattern : nodes) request.add_nodes(pattern);
+  return context.controller.Status(request,
+                                   Waiting(context, "the controller at " + context.controller.address()));
 }
 
 Consent AskConsent(Context& context, bool yes, const std::string& question) {

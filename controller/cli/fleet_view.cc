@@ -42,6 +42,11 @@ NodeView JudgeNode(const v1::NodeStatus& status, std::chrono::system_clock::time
                     : "silent; last seen " + SeenText(status.last_seen_unix_us(), now);
     return node;
   }
+  if (status.retired()) {
+    node.verdict = Verdict::kUnknown;
+    node.note = "left the inventory, nothing is asked of it; railctl node forget drops it";
+    return node;
+  }
   const std::string desired = std::to_string(status.desired_generation());
   if (!status.nack().empty()) {
     Worsen(node, Verdict::kDrifted, "refused generation " + desired + ": " + status.nack());
@@ -64,7 +69,9 @@ FleetView Judge(const v1::StatusResponse& response, std::chrono::system_clock::t
   FleetView fleet;
   fleet.generation = response.generation();
   fleet.read_only = response.read_only();
-  fleet.complete = response.nodes_size() > 0;
+  fleet.problem = response.problem();
+  fleet.retired.assign(response.retired().begin(), response.retired().end());
+  fleet.complete = response.nodes_size() > 0 && fleet.problem.empty();
   for (const v1::Pause& pause : response.pauses()) fleet.pauses.push_back(FromWire(pause));
   for (const v1::NodeStatus& status : response.nodes()) {
     NodeView node = JudgeNode(status, now);

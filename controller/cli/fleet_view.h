@@ -28,10 +28,12 @@ struct FleetView {
   std::uint64_t generation = 0;
   std::vector<NodeView> nodes;  ///< in the order of the answer; pointers into it
   std::uint64_t compliant = 0, drifted = 0, pending = 0, unknown = 0, unreachable = 0;
-  std::string read_only;
-  std::vector<Pause> pauses;  ///< of nodes too, each once
+  std::string read_only;             ///< why the controller takes no changes, or ""
+  std::string problem;               ///< why the documents in force cannot be resolved, or ""
+  std::vector<std::string> retired;  ///< left the inventory, not forgotten yet
+  std::vector<Pause> pauses;         ///< of nodes too, each once
 
-  bool complete = false;  ///< every node answered, nothing is Unknown, and there is a node
+  bool complete = false;  ///< every node answered, nothing is Unknown, there is a node, no problem
   /// 0 all compliant and complete · 2 a node is Drifted or Pending · 3 otherwise.
   ExitCode exit() const;
 };

@@ -131,9 +131,15 @@ std::string ProblemCell(const NodeView& node) {
   return text;
 }
 
-void AddPauses(std::string& out, const FleetView& fleet, const Terminal& terminal) {
+void AddNotices(std::string& out, const FleetView& fleet, const Terminal& terminal) {
   for (const Pause& pause : fleet.pauses)
     out += Coloured("! paused:", Tone::kWarn, terminal) + " " + Printable(PauseText(pause)) + "\n";
+  if (!fleet.retired.empty())
+    out += Coloured("! left the inventory:", Tone::kWarn, terminal) + " " + NodesText(fleet.retired) +
+           " (railctl node forget drops what is known of them)\n";
+  if (!fleet.problem.empty())
+    out += Coloured("! the documents in force cannot be resolved:", Tone::kBad, terminal) + " " +
+           Printable(fleet.problem) + "\n";
   if (!fleet.read_only.empty())
     out += Coloured("! the controller takes no changes:", Tone::kBad, terminal) + " " +
            Printable(fleet.read_only) + "\n";
@@ -165,11 +171,14 @@ Json StatusJson(const FleetView& fleet) {
     row["note"] = node.note;
     row["role"] = status.role();
     row["rack"] = status.rack();
+    row["retired"] = status.retired();
     row["corrected"] = status.corrected();
     row["missing_features"] = Json::array();
     for (const std::string& feature : status.missing_features()) row["missing_features"].push_back(feature);
   }
   json["read_only"] = fleet.read_only;
+  json["problem"] = fleet.problem;
+  json["retired"] = fleet.retired;
   json["pauses"] = Json::array();
   for (const Pause& pause : fleet.pauses) json["pauses"].push_back(ToJson(pause));
   return json;
@@ -193,7 +202,7 @@ std::string StatusTable(const FleetView& fleet, const Terminal& terminal, WallTi
   for (const FindingGroup& group : problems) AddProblem(out, group, terminal);
   if (!out.empty()) out += "\n";
   AddMissingFeatures(out, fleet, terminal);
-  AddPauses(out, fleet, terminal);
+  AddNotices(out, fleet, terminal);
   return out + HealthLine(fleet, problems, terminal);
 }
 

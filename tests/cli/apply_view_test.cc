@@ -63,7 +63,17 @@ TEST(ApplyProgressTest, EveryEndHasItsCode) {
   EXPECT_EQ(After(Event(1, {refused})).exit(), ExitCode::kFailed);
   v1::NodeOutcome failed = Done("a", v1::VERDICT_DRIFTED);
   *failed.add_failed() = MtuFinding(v1::VERDICT_DRIFTED);
-  EXPECT_EQ(After(Event(1, {failed})).exit(), ExitCode::kFailed);
+  failed.mutable_failed(0)->set_reason("ObserveMode");  // not as declared, and nothing was tried
+  EXPECT_EQ(After(Event(1, {failed})).exit(), ExitCode::kDifferences);
+  for (const char* reason : {"ApplyFailed", "Undone", "InvalidValue"}) {
+    failed.mutable_failed(0)->set_reason(reason);
+    EXPECT_EQ(After(Event(1, {failed})).exit(), ExitCode::kFailed) << reason;
+  }
+  v1::ApplyEvent overtaken = Event(2, {Done("a")});
+  overtaken.add_waiting("b");
+  overtaken.set_superseded_by(43);
+  EXPECT_EQ(After(overtaken).exit(), ExitCode::kIncomplete);
+  EXPECT_NE(After(overtaken).Table(kPlain).find("and generation 43 took over"), std::string::npos);
   v1::ApplyEvent away = Event(2, {Done("a")});
   away.add_unreachable("b");
   EXPECT_EQ(After(away).exit(), ExitCode::kIncomplete);

@@ -27,9 +27,15 @@ class Service final : public v1::AdminService::Service {
     if (request->nodes_size() > 0) answer.clear_nodes();
     for (const std::string& pattern : request->nodes()) {
       const auto names = ExpandNames(pattern);
-      for (const v1::NodeStatus& node : script_.status.nodes())
-        if (names.ok() && std::find(names->begin(), names->end(), node.node()) != names->end())
-          *answer.add_nodes() = node;
+      if (!names.ok()) return {grpc::StatusCode::INVALID_ARGUMENT, names.status().message()};
+      for (const std::string& name : *names) {
+        const auto node = std::find_if(script_.status.nodes().begin(), script_.status.nodes().end(),
+                                       [&](const v1::NodeStatus& one) { return one.node() == name; });
+        if (node == script_.status.nodes().end())
+          return {grpc::StatusCode::NOT_FOUND,
+                  "node \"" + name + "\" is not known; did you mean \"gpu-001\"?"};
+        *answer.add_nodes() = *node;
+      }
     }
     return Answer(*context, answer, out);
   }

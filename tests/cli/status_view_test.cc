@@ -150,7 +150,7 @@ TEST(StatusJsonTest, NumbersAreNumbersListsAreListsAndTimesAreUtc) {
   EXPECT_EQ(json["nodes"][0]["last_seen"], "2026-11-29T23:59:58.000Z");
   std::string keys;
   for (const auto& [key, value] : json.items()) keys += key + " ";
-  EXPECT_EQ(keys, "generation complete summary nodes read_only pauses ");
+  EXPECT_EQ(keys, "generation complete summary nodes read_only problem retired pauses ");
 }
 
 TEST(StatusTableTest, TextOfANodeCannotDriveTheTerminal) {
