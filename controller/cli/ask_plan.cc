@@ -47,8 +47,10 @@ Result<v1::PlanResult> AskPlan(Context& context, const PlanQuestion& question) {
   Result<v1::PlanResult> result =
       Status(Code::kInternal,
              "the controller ended the plan without a result\nnext: railctl version; the controller's log");
+  std::string problems;
   const Status status = context.controller.Plan(request, call, [&](const v1::PlanEvent& event) {
     if (event.has_result()) result = event.result();
+    if (event.has_problems()) problems = ProblemsOf(event.problems());
     if (!event.has_progress()) return;
     const v1::PlanProgress& progress = event.progress();
     context.console.Live("dry run: " + std::to_string(progress.answered()) + " of " +
@@ -56,7 +58,7 @@ Result<v1::PlanResult> AskPlan(Context& context, const PlanQuestion& question) {
                          FoldNames({progress.waiting().begin(), progress.waiting().end()}));
   });
   context.console.EndLive();
-  if (!status.ok()) return status;
+  if (!status.ok()) return problems.empty() ? status : Status(status.code(), problems);
   return result;
 }
 
@@ -66,6 +68,12 @@ ExitCode FailPlan(Context& context, const Status& status, const std::vector<v1::
   context.console.Note(WithExcerpts(status.message(), sources));
   context.console.Error("the documents were refused; nothing was changed");
   return ExitCode::kFailed;
+}
+
+std::string ProblemsOf(const v1::ProblemList& list) {
+  std::string text;
+  for (const std::string& problem : list.problems()) text += problem + "\n";
+  return text;
 }
 
 std::string NextCommand(const PlanView& plan, const PlanOptions& options) {

@@ -26,6 +26,10 @@ Result<v1::PlanResult> AskPlan(Context& context, const PlanQuestion& question);
 /// As Fail; what the controller found wrong with the documents is shown with excerpts.
 ExitCode FailPlan(Context& context, const Status& status, const std::vector<v1::SourceFile>& sources);
 
+/// The whole list, a line each; it stands in for the message of the status that follows it, which holds only
+/// as much as fits there.
+std::string ProblemsOf(const v1::ProblemList& list);
+
 /// What to type next: apply the saved plan or the same files; where nothing would be done, what explains why;
 /// "" when all is well.
 std::string NextCommand(const PlanView& plan, const PlanOptions& options);

@@ -1,5 +1,7 @@
 #include "controller/cli/follow.h"
 
+#include "controller/cli/ask_plan.h"
+
 namespace railwright::cli {
 namespace {
 
@@ -17,11 +19,17 @@ ExitCode Follow(
   ApplyProgress progress(wait);
   CallOptions options = Waiting(context, "the controller at " + context.controller.address());
   options.deadline = (wait ? context.TimeoutOr(kSettle) : context.TimeoutOr(kStore)) + kMargin;
-  const Status status = call(options, [&](const v1::ApplyEvent& event) {
+  std::string problems;
+  Status status = call(options, [&](const v1::ApplyEvent& event) {
+    if (event.has_problems()) {
+      problems = ProblemsOf(event.problems());
+      return;
+    }
     progress.Add(event);
     context.console.Live(progress.Live());
   });
   context.console.EndLive();
+  if (!status.ok() && !problems.empty()) status = Status(status.code(), problems);
   const std::string stored =
       "generation " + std::to_string(progress.generation()) + " is stored, and the agents go on with it";
   const std::string next = "\nfollow: railctl watch; undo: railctl rollback";

@@ -282,6 +282,22 @@ TEST_F(VerbsTest, WhatTheControllerFindsWrongIsShownWithItsLine) {
       << ran.err;
 }
 
+TEST_F(VerbsTest, ALongListOfProblemsIsShownWhole) {
+  v1::ProblemList list;
+  for (int i = 0; i < 500; ++i) list.add_problems(file_ + ":4:12: problem number " + std::to_string(i));
+  script().plan.clear();
+  *script().plan.emplace_back().mutable_problems() = list;
+  *script().apply.emplace_back().mutable_problems() = list;
+  script().failure = Status(Code::kInvalidArgument, file_ + ":4:12: problem number 0\nand 499 more");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"plan", "-f", file_}, {"apply", "-f", file_, "--yes"}}) {
+    const Ran ran = Run(words);
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_NE(ran.err.find("problem number 499"), std::string::npos) << words.front();
+    EXPECT_EQ(ran.err.find("and 499 more"), std::string::npos) << words.front();
+  }
+}
+
 TEST_F(VerbsTest, FilesThatAreNotThereAreUsage) {
   EXPECT_EQ(Run({"plan", "-f", "/nonexistent.yaml"}).code, 64);
   EXPECT_EQ(Run({"plan"}).code, 64);
