@@ -49,7 +49,7 @@ void EndAfter(std::chrono::microseconds age, const FakeController::Script& scrip
           session.Send({v1::Heartbeat(), connection});
     } while (std::chrono::steady_clock::now() < end);
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin - age, 2s);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin - age, 10s) << "it hung";
 }
 
 class SessionEnd : public testing::TestWithParam<int> {};
@@ -141,7 +141,7 @@ TEST(SessionGoodbye, AControllerThatNeverEndsTheStreamDoesNotHoldUs) {
   ASSERT_TRUE(welcomed);
   const auto begin = std::chrono::steady_clock::now();
   session.reset();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 1500ms);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
   over = true;
 }
 
