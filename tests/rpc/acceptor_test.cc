@@ -35,8 +35,8 @@ TEST(AcceptorTest, AConnectionIsHandedOn) {
   ASSERT_TRUE(acceptor.Listen(*ParseAddress("unix:" + directory / "s")).ok());
   std::atomic<int> accepted{0};
   acceptor.Start([&](int fd, int) {
+    ++accepted;  // before the close, which is what the other end waits for
     close(fd);
-    ++accepted;
   });
   const int fd = DialUnix(directory / "s");
   ASSERT_GE(fd, 0);
