@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "controller/fleet/quote.h"
 #include "railwright/explain.h"
 
 namespace railwright::fleet {
@@ -16,10 +17,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kPlaceholders{"index", "n", "node", "rack", "port"};
 constexpr std::int64_t kLargestOperand = 1'000'000;
 constexpr std::int64_t kLargestNumber = 4'294'967'295;
-
-std::string Quoted(std::string_view text) {
-  return '"' + std::string(text.substr(0, 80)) + (text.size() > 80 ? "…" : "") + '"';
-}
 
 Status Bad(std::string message) { return Status(Code::kInvalidArgument, std::move(message)); }
 

@@ -45,13 +45,6 @@ std::string PlaceText(const Document& document, Place place) {
   return document.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
 }
 
-std::string Quoted(std::string_view text) {
-  std::string shown(text.substr(0, 80));
-  while (shown.size() < text.size() && (static_cast<unsigned char>(text[shown.size()]) & 0xC0) == 0x80)
-    shown.pop_back();
-  return '"' + shown + (shown.size() < text.size() ? "…\"" : "\"");
-}
-
 std::string DidYouMean(std::string_view typed, const std::vector<std::string_view>& known,
                        std::string_view all) {
   // A longer word is no slip of the hand.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "controller/fleet/quote.h"
 #include "core/spec/loader.h"
 
 namespace railwright::fleet {
@@ -35,8 +36,6 @@ void RefuseDoubles(const std::vector<Document>& documents, Complaints& complaint
 Place PlaceOf(const v1::Mark& mark);
 /// "site.yaml:14:5".
 std::string PlaceText(const Document& document, Place place);
-/// `"abc"`, cut at 80 bytes.
-std::string Quoted(std::string_view text);
 /// `; did you mean "x"?`, or `; <all>: a, b, c` (at most 12) when nothing is near.
 std::string DidYouMean(std::string_view typed, const std::vector<std::string_view>& known,
                        std::string_view all);

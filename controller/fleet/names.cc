@@ -5,11 +5,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "controller/fleet/quote.h"
 #include "controller/fleet/resolve.h"
 
 namespace railwright {
 
 namespace {
+
+using fleet::Quoted;
 
 constexpr std::size_t kMostNames = 100'000;
 constexpr std::size_t kLongestName = 63;   // one label of a host name, RFC 1035 §2.3.4
@@ -17,10 +20,6 @@ constexpr std::size_t kLongestDigits = 9;  // fits 32 bits; no site numbers furt
 constexpr std::size_t kLongestPattern = 65536;
 
 bool Digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string Quoted(std::string_view text) {
-  return '"' + std::string(text.substr(0, 80)) + (text.size() > 80 ? "…" : "") + '"';
-}
 
 Status Bad(std::string_view pattern, std::string_view why) {
   return Status(Code::kInvalidArgument, Quoted(pattern) + ": " + std::string(why));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace railwright::fleet {
 
@@ -26,6 +27,7 @@ class ProfileCompiler {
   void Add(CompiledSetting& out, Wish wish, const v1::SettingValue& value);
   bool ReadScope(const v1::TextMapEntry& entry, std::string_view key, Wish& wish);
   void WarnOfIdleWishes(const CompiledProfile& profile);
+  void WarnOfForeignPorts(const CompiledProfile& profile);
   static std::string Text(const v1::SettingValue& value);
 
   const Document& document_;
@@ -66,6 +68,7 @@ CompiledProfile ProfileCompiler::Compile(const v1::Profile& profile) {
     warnings_.push_back(document_.id() + " selects no node");
   else
     WarnOfIdleWishes(out);
+  if (out.mode == Mode::kEnforce) WarnOfForeignPorts(out);
   return out;
 }
 
@@ -183,14 +186,13 @@ bool ProfileCompiler::ReadScope(const v1::TextMapEntry& entry, std::string_view 
   return true;
 }
 
-// Values that reach no port, or ports that an agent will not write.
+// Values that some selected nodes have no port for.
 void ProfileCompiler::WarnOfIdleWishes(const CompiledProfile& profile) {
   struct Idle {
     std::vector<std::string> keys;
     std::vector<std::string> nodes;
   };
-  std::map<std::string, Idle> idle;            // "fabric ports" → who lacks them
-  std::map<std::string, std::string> foreign;  // "port mgmt (management)" → keys
+  std::map<std::string, Idle> idle;  // "fabric ports" → who lacks them
   for (const CompiledSetting& setting : profile.settings)
     for (const Wish& wish : setting.wishes) {
       if (wish.scope == Wish::Scope::kNode) continue;
@@ -207,11 +209,6 @@ void ProfileCompiler::WarnOfIdleWishes(const CompiledProfile& profile) {
             entry.nodes.push_back(node.name);
         }
       if (entry.keys.empty() || entry.keys.back() != setting.key) entry.keys.push_back(setting.key);
-      const bool outside = wish.scope == Wish::Scope::kRole && wish.role != PortRole::kFabric;
-      if (outside && profile.mode == Mode::kEnforce) {
-        std::string& keys = foreign[what];
-        if (keys.find(setting.key) == std::string::npos) keys += (keys.empty() ? "" : ", ") + setting.key;
-      }
     }
   for (const auto& [what, entry] : idle) {
     if (entry.nodes.empty()) continue;
@@ -220,9 +217,27 @@ void ProfileCompiler::WarnOfIdleWishes(const CompiledProfile& profile) {
     warnings_.push_back(document_.id() + " sets " + keys + " on " + what + ", which " + Named(entry.nodes) +
                         (entry.nodes.size() == 1 ? " does not have" : " do not have"));
   }
-  for (const auto& [what, keys] : foreign)
-    warnings_.push_back(document_.id() + " enforces " + keys + " on " + what +
-                        "; only fabric ports are written, others are reported");
+}
+
+// Ports that an agent reads but never writes, whatever a profile says.
+void ProfileCompiler::WarnOfForeignPorts(const CompiledProfile& profile) {
+  std::set<std::pair<std::string_view, PortRole>> ports;
+  for (const std::size_t i : profile.nodes)
+    for (const Port& port : inventory_.nodes[i].ports)
+      if (port.role != PortRole::kFabric) ports.emplace(port.name, port.role);
+  for (const auto& [name, role] : ports) {
+    Port port;
+    port.name = name;
+    port.role = role;
+    std::string keys;
+    for (const CompiledSetting& setting : profile.settings)
+      if (std::any_of(setting.wishes.begin(), setting.wishes.end(),
+                      [&](const Wish& wish) { return wish.Covers(port); }))
+        keys += (keys.empty() ? "" : ", ") + setting.key;
+    if (!keys.empty())
+      warnings_.push_back(document_.id() + " enforces " + keys + " on port " + port.name + " (" +
+                          std::string(Name(role)) + "); only fabric ports are written, others are reported");
+  }
 }
 
 }  // namespace

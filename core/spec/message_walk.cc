@@ -145,6 +145,9 @@ void MessageWalk::Fill(const YamlNode& map, Message& message, std::string_view i
 
 void MessageWalk::FillField(Place owner, const YamlNode& key, const YamlNode& value, Message& message,
                             const Field& field) {
+  if (value.kind != Kind::kScalar && value.items.empty() &&
+      field.options().GetExtension(v1::rules).not_empty())
+    return problems_.Add(value.place, field.name() + ": must not be empty; leave it out", key.width);
   if (field.is_map()) return FillTextMap(owner, value, message, field);
   if (IsEntries(field)) return FillEntries(value, message, field);
   if (field.is_repeated()) return FillList(owner, value, message, field);
@@ -233,7 +236,7 @@ void MessageWalk::FillSettingValue(const YamlNode& value, v1::SettingValue& out,
 bool MessageWalk::ObeysRules(const YamlNode& value, std::string_view name, const Field& field) {
   const v1::FieldRules& rules = field.options().GetExtension(v1::rules);
   std::string wrong;
-  if (rules.required() && value.text.empty()) {
+  if ((rules.required() || rules.not_empty()) && value.text.empty()) {
     wrong = "must not be empty";
   } else if (rules.choices_size() > 0) {
     const std::vector<std::string_view> known(rules.choices().begin(), rules.choices().end());

@@ -190,19 +190,26 @@ std::string Problem::ToString() const {
 std::string Excerpt(std::string_view text, int first_line, Place place, int width) {
   if (place.line < first_line || place.column < 1) return {};
   const std::string_view line = spec::Line(text, place.line - first_line);
-  // Characters, not bytes; a tab is shown as one blank so that the caret stands right.
-  std::vector<std::string_view> characters;
-  for (std::size_t at = 0; at < line.size();) {
+  // Characters, not bytes; a tab is shown as one blank so that the caret stands right. Only the shown part is
+  // kept.
+  const auto wanted = static_cast<std::size_t>(place.column - 1);
+  const std::size_t from = wanted > spec::kExcerptWidth - 20 ? wanted - (spec::kExcerptWidth - 20) : 0;
+  std::string shown;
+  std::size_t count = 0;
+  bool more = false;
+  for (std::size_t at = 0; at < line.size() && !more;) {
     char32_t code = 0;
     const int length = spec::Utf8At(line, at, code);
-    const bool shown = length > 0 && code >= 0x20 && code != 0x7F;
-    characters.push_back(shown ? line.substr(at, static_cast<std::size_t>(length))
-                               : std::string_view(code == '\t' && length == 1 ? " " : "?"));
-    at += static_cast<std::size_t>(std::max(length, 1));
+    const std::size_t bytes = static_cast<std::size_t>(std::max(length, 1));
+    if (count >= from + spec::kExcerptWidth) {
+      more = true;
+    } else if (count++ >= from) {
+      const bool plain = length > 0 && code >= 0x20 && code != 0x7F;
+      shown += plain ? line.substr(at, bytes) : std::string_view(code == '\t' && length == 1 ? " " : "?");
+    }
+    at += bytes;
   }
-  const std::size_t caret = std::min(static_cast<std::size_t>(place.column - 1), characters.size());
-  const std::size_t from = caret > spec::kExcerptWidth - 20 ? caret - (spec::kExcerptWidth - 20) : 0;
-  const std::size_t to = std::min(characters.size(), from + spec::kExcerptWidth);
+  const std::size_t caret = std::max(std::min(wanted, count), from);
   const std::string number = std::to_string(place.line);
   std::string out = "  " + number + " | ";
   std::string below = "  " + std::string(number.size(), ' ') + " | ";
@@ -210,10 +217,9 @@ std::string Excerpt(std::string_view text, int first_line, Place place, int widt
     out += "…";
     below += ' ';
   }
-  for (std::size_t i = from; i < to; ++i) out += characters[i];
-  if (to < characters.size()) out += "…";
+  out += shown + (more ? "…" : "");
   below += std::string(caret - from, ' ') + '^';
-  const std::size_t room = to > caret ? to - caret : 1;
+  const std::size_t room = count > caret ? count - caret : 1;
   below += std::string(std::min(static_cast<std::size_t>(std::max(width, 1)), room) - 1, '~');
   return out + "\n" + below;
 }

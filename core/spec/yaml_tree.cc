@@ -201,6 +201,9 @@ bool TreeBuilder::Put(YamlNode node) {
   if (is_key && node.kind != Kind::kScalar) {
     problems_.Add(node.place, "a key must be a text, found " + Describe(node));
     node = {.refused = true, .place = node.place};
+  } else if (is_key && node.text.size() > kLongestKey) {
+    problems_.Add(node.place, "a key has more than " + std::to_string(kLongestKey) + " bytes");
+    node = {.refused = true, .place = node.place};
   } else if (is_key && node.text.empty() && !node.refused) {
     problems_.Add(node.place, "a key must not be empty");
   }

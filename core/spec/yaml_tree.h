@@ -25,6 +25,8 @@ struct YamlNode {
 
 /// Deepest nesting of lists and maps.
 inline constexpr std::size_t kMostNesting = 32;
+/// Longest key, in bytes; YAML's own limit for a key without "?" (1.2.2 §7.4.2).
+inline constexpr std::size_t kLongestKey = 1024;
 /// Most scalars, lists and maps of one document: 10,000 nodes with 8 addresses each need 300,000.
 inline constexpr std::size_t kMostNodes = 1'000'000;
 

@@ -213,10 +213,18 @@ TEST(ResolveTest, WhatHasNoEffectIsAWarning) {
              "Profile/a sets link.mtu on storage ports, which st-1 does not have"}));
   EXPECT_EQ(
       With({P("a", "for: {role: gpu}\nmode: enforce\nsettings: {link.mtu: {management: 1500}}\n")}).warnings,
-      Texts{"Profile/a enforces link.mtu on management ports; only fabric ports are written, others are "
-            "reported"});
+      Texts{
+          "Profile/a enforces link.mtu on port mgmt (management); only fabric ports are written, others are "
+          "reported"});
   EXPECT_EQ(With({P("a", "for: {role: gpu}\nmode: enforce\nsettings: {link.mtu: 4200}\n")}).warnings,
             Texts{});
+  EXPECT_EQ(
+      With({P("a",
+              "for: {role: gpu}\nmode: enforce\nsettings: {link.mtu: {all: 1500}, qos.pfc: {mgmt: 3}}\n")})
+          .warnings,
+      Texts{"Profile/a enforces link.mtu, qos.pfc on port mgmt (management); only fabric ports are written, "
+            "others "
+            "are reported"});
 }
 
 TEST(ResolveTest, SettingsAreSortedAndAlikeNodesShareThem) {

@@ -166,6 +166,7 @@ void Comparison::Rules(const std::string& name, const FieldDescriptorProto& was,
   const v1::FieldRules& before = was.options().GetExtension(v1::rules);
   const v1::FieldRules& now = is.options().GetExtension(v1::rules);
   if (now.required() && !before.required()) Say(name + " became required");
+  if (now.not_empty() && !before.not_empty()) Say(name + " must now not be empty");
   if (now.form() != before.form() && !now.form().empty()) Say(name + " must now be a " + now.form());
   if (before.choices().empty() && !now.choices().empty()) Say(name + " now allows only some texts");
   for (const std::string& choice : before.choices())

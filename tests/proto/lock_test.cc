@@ -171,6 +171,8 @@ TEST(BreaksTest, WhatWasAValidDocumentStaysOne) {
     return F(file, index).mutable_options()->MutableExtension(v1::rules);
   };
   EXPECT_EQ(After([&](File& file) { rules(file, 0)->set_required(true); }), Texts{"p.M.one became required"});
+  EXPECT_EQ(After([&](File& file) { rules(file, 0)->set_not_empty(true); }),
+            Texts{"p.M.one must now not be empty"});
   EXPECT_EQ(After([&](File& file) { rules(file, 0)->set_form("name"); }),
             Texts{"p.M.one must now be a name"});
   EXPECT_EQ(After([&](File& file) { rules(file, 0)->add_choices("x"); }),

@@ -61,6 +61,11 @@ TEST(LoaderProblemsTest, Fields) {
       // The loader's own field is no field of the operator.
       {P("mark: {line: 1}\n"),
        {"f:3:1: unknown field \"mark\"; known are: name, for, mode, settings, precedence"}},
+      // An empty condition would be none at all, and select every node.
+      {P("for: {role: \"\"}\n"), {"f:3:13: role: must not be empty"}},
+      {P("for: {nodes: []}\n"), {"f:3:14: nodes: must not be empty; leave it out"}},
+      {P("for: {labels: {}}\n"), {"f:3:15: labels: must not be empty; leave it out"}},
+      {P("for: {nodes: [\"\"]}\n"), {"f:3:15: nodes[0]: must not be empty"}},
       {P("for: {rol: gpu}\n"), {"f:3:7: unknown field \"rol\"; did you mean \"role\"?"}},
       {P("mode: enforced\n"), {"f:3:7: mode: unknown value \"enforced\"; did you mean \"enforce\"?"}},
       {P("mode: yes\n"), {"f:3:7: mode: unknown value \"yes\"; allowed are: observe, enforce"}},
@@ -215,6 +220,8 @@ TEST(LoaderProblemsTest, Limits) {
   const std::string big = P("# ") + std::string(8U << 20, 'x') + "\n";
   EXPECT_EQ(Sentences(big), (std::vector<std::string>{"f: the file has " + std::to_string(big.size()) +
                                                       " bytes; at most 8 MiB are read"}));
+  EXPECT_EQ(Sentences(P("settings:\n  ? " + std::string(1025, 'k') + "\n  : 1\n")),
+            (std::vector<std::string>{"f:4:5: a key has more than 1024 bytes"}));
   std::string deep = P("settings: ");
   for (int i = 0; i < 40; ++i) deep += "[";
   EXPECT_EQ(Sentences(deep),
@@ -259,6 +266,14 @@ TEST(ExcerptTest, TheCaretStandsUnderTheCharacter) {
   EXPECT_EQ(Excerpt("abc", 1, {1, 4}), "  1 | abc\n    |    ^");
   EXPECT_EQ(Excerpt("abc", 5, {4, 1}), "");
   EXPECT_EQ(Excerpt("abc", 1, {0, 0}), "");
+}
+
+TEST(ExcerptTest, ALineOfMegabytesTakesNoLongerForEveryProblem) {
+  std::string text = "{kind: Profile, name: a";
+  for (int i = 0; i < 60; ++i) text += ", wrong" + std::to_string(i) + ": " + std::string(100'000, 'x');
+  const Loaded loaded = LoadDocuments("f", text + "}\n");
+  ASSERT_EQ(loaded.problems.size(), 51U);
+  for (std::size_t i = 0; i < 50; ++i) EXPECT_LT(loaded.problems[i].excerpt.size(), 400U);
 }
 
 TEST(ExcerptTest, ALongLineIsCutAroundThePlace) {
