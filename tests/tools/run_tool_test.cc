@@ -109,7 +109,7 @@ TEST_F(RunToolTest, TheDeadlineKillsTheWholeGroup) {
   ASSERT_EQ(result.status().code(), Code::kDeadlineExceeded);
   EXPECT_LT(Steady::now() - start, 10s);
   // The message carries what the tool had said: here the pid of its child, which must be gone.
-  const std::string& message = result.status().message();
+  const std::string message = result.status().message();
   const auto at = message.find("it had said: ");
   ASSERT_NE(at, std::string::npos) << message;
   const int child = std::stoi(message.substr(at + 13));
