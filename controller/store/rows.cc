@@ -1,5 +1,8 @@
 #include "controller/store/rows.h"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace railwright {
 namespace {
 
@@ -17,7 +20,9 @@ std::int64_t ToMicros(std::chrono::system_clock::time_point at) {
 }
 
 std::chrono::system_clock::time_point FromMicros(std::int64_t us) {
-  return std::chrono::system_clock::time_point(std::chrono::microseconds(us));
+  // A damaged row may hold any number, and the clock counts nanoseconds in 64 bits (until the year 2262).
+  constexpr std::int64_t kMost = INT64_MAX / 1000;
+  return std::chrono::system_clock::time_point(std::chrono::microseconds(std::clamp(us, -kMost, kMost)));
 }
 
 std::string GenerationDigest(const StoredGeneration& g) {
