@@ -81,6 +81,9 @@ ExitCode ApplyProgress::exit() const {
   return outcome.code();
 }
 
+// The first generation has none before it.
+bool ApplyProgress::CanUndo() const { return !unchanged_ && superseded_by_ == 0 && generation_ > 1; }
+
 Json ApplyProgress::ToJson() const {
   std::map<Verdict, std::uint64_t> count;
   std::uint64_t failed = 0;
@@ -117,13 +120,15 @@ Json ApplyProgress::ToJson() const {
           {"nodes", std::move(nodes)},
           {"waiting", waiting_},
           {"unreachable", unreachable_},
-          {"undo", unchanged_ || superseded_by_ != 0 ? "" : "railctl rollback"}};
+          {"undo", CanUndo() ? "railctl rollback" : ""}};
 }
 
 std::vector<ApplyProgress::Row> ApplyProgress::Rows(const Terminal& terminal) const {
   std::vector<Row> rows;
   for (const auto& [name, outcome] : done_) {
-    Row row{name, VerdictCell(FromWire(outcome.verdict()), terminal), std::to_string(outcome.changed()), ""};
+    // The count is the generation's; of one that was in force already nothing was changed now.
+    Row row{name, VerdictCell(FromWire(outcome.verdict()), terminal),
+            unchanged_ ? "" : std::to_string(outcome.changed()), ""};
     if (!outcome.nack().empty()) {
       row.what = "refused the generation: " + outcome.nack();
       row.verdict = {terminal.utf8 ? "✗ refused" : "x refused", Tone::kBad};
@@ -167,7 +172,7 @@ std::string ApplyProgress::Sentence(const Terminal& terminal) const {
     const std::string state =
         unchanged_ ? " was in force already; nothing was stored" : " is stored and on its way";
     return generation + state + dot + "follow: railctl watch" +
-           (unchanged_ ? "" : dot + "undo: railctl rollback") + "\n";
+           (CanUndo() ? dot + "undo: railctl rollback" : "") + "\n";
   }
   std::uint64_t right = 0, failed = 0;
   for (const auto& [name, outcome] : done_) {
@@ -185,7 +190,7 @@ std::string ApplyProgress::Sentence(const Terminal& terminal) const {
   else if (!waiting_.empty())
     text += ", " + std::to_string(waiting_.size()) + " still at work" + dot + "follow: railctl watch";
   if (right < nodes_) text += dot + "see: railctl status";
-  if (!unchanged_ && superseded_by_ == 0) text += dot + "undo: railctl rollback";
+  if (CanUndo()) text += dot + "undo: railctl rollback";
   const ExitCode code = exit();
   const Verdict verdict = code == ExitCode::kDone                                       ? Verdict::kCompliant
                           : code == ExitCode::kFailed || code == ExitCode::kDifferences ? Verdict::kDrifted

@@ -42,6 +42,7 @@ class ApplyProgress {
   };
   std::vector<Row> Rows(const Terminal& terminal) const;
   std::string Sentence(const Terminal& terminal) const;
+  bool CanUndo() const;
   static bool Failed(const v1::NodeOutcome& outcome);
 
   bool wait_;

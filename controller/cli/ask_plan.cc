@@ -77,7 +77,7 @@ std::string ProblemsOf(const v1::ProblemList& list) {
 }
 
 std::string NextCommand(const PlanView& plan, const PlanOptions& options) {
-  if (plan.steps == 0 && !plan.changes_documents() && plan.result.released_size() == 0) {
+  if (!plan.would_do_something()) {
     if (!plan.refused.empty()) return "railctl explain " + plan.refused.front().step.refused;
     if (plan.result.not_answered_size() > 0)
       return "railctl status " + ShellWord(plan.result.not_answered(0).node());

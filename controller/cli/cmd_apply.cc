@@ -14,8 +14,9 @@ ExitCode FailApply(Context& context, const Status& status, const v1::ApplyReques
   const bool bound = !request.expect_plan_hash().empty();
   if (bound && (status.code() == Code::kFailedPrecondition || status.code() == Code::kAborted)) {
     context.console.EndLive();
-    context.console.Error("the plan is stale, nothing was changed: " + status.message() +
-                          "\nnext: railctl plan again");
+    const std::string& said = status.message();
+    context.console.Error((said.starts_with("stale") ? said : "stale plan: " + said + "; nothing was changed") +
+                          "\nnext: railctl plan -f FILE, and look again");
     return ExitCode::kStalePlan;
   }
   return FailPlan(context, status, {request.files().begin(), request.files().end()});
@@ -81,9 +82,9 @@ ExitCode Run(Context& context, const ApplyOptions& options) {
   const PlanView plan = MakePlanView(std::move(*result));
   context.console.Note(
       PlanText(plan, {false, ""}, context.console.err_terminal(), context.console.clock().WallNow()));
-  if (plan.exit() == ExitCode::kDone) {
+  if (!plan.would_do_something()) {
     context.console.Note("nothing to apply");
-    return ExitCode::kDone;
+    return plan.exit();
   }
   const Consent consent = AskConsent(
       context, false, "Apply this as generation " + std::to_string(plan.result.next_generation()) + "?");

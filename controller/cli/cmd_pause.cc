@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "controller/cli/fleet_view.h"
+#include "controller/cli/plan_view.h"
 #include "controller/cli/verbs.h"
 #include "controller/fleet/resolve.h"
 #include "railwright/explain.h"
@@ -134,9 +135,9 @@ ExitCode Run(Context& context, const PauseOptions& options) {
             "; told when it connects, until then it goes on as before\n";
   if (!options.resume) text += "end it: railctl pause --resume" + std::string(options.all ? " --all" : "");
   if (!options.resume) {
-    for (const std::string& word : options.what) text += " '" + word + "'";
-    for (const std::string& node : options.nodes) text += " --node " + node;
-    for (const std::string& key : options.keys) text += " --key " + key;
+    for (const std::string& word : options.what) text += " " + ShellWord(word);
+    for (const std::string& node : options.nodes) text += " --node " + ShellWord(node);
+    for (const std::string& key : options.keys) text += " --key " + ShellWord(key);
     text += "\n";
   }
   context.console.Print(text);

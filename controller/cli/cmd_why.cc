@@ -12,6 +12,9 @@ ExitCode Run(Context& context, const WhyOptions& options) {
   request.set_key(match.ok() ? match->key : options.key);  // the one spelling
   request.set_target(options.target);
   auto answer = context.controller.Why(request, Waiting(context, "the controller"));
+  if (answer.status().code() == Code::kNotFound)
+    return FailUsage(context, answer.status().message() + "\nsee: railctl get settings " + options.node +
+                                  "; railctl explain");
   if (!answer.ok()) return FailNamed(context, answer.status());
   if (context.table()) {
     context.console.Print(

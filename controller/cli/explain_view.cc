@@ -4,6 +4,7 @@
 #include <cctype>
 #include <sstream>
 
+#include "controller/cli/wrap.h"
 #include "core/text/shapes.h"
 #include "core/text/times.h"
 
@@ -32,45 +33,28 @@ std::string_view EffectText(Effect effect) {
   return "never: this version reads it and does not write it (ObserveOnly)";
 }
 
-// Words broken at `width` columns, every line indented.
-void Wrapped(std::ostream& out, std::string_view text, std::string_view indent, std::size_t width) {
-  std::istringstream words{std::string(text)};
-  std::string line;
-  for (std::string word; words >> word;) {
-    if (!line.empty() && DisplayWidth(line) + 1 + DisplayWidth(word) > width) {
-      out << indent << line << '\n';
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-  }
-  if (!line.empty()) out << indent << line << '\n';
-}
-
 class Sheet {
  public:
   explicit Sheet(const Terminal& terminal) : terminal_(terminal) {}
 
   void Title(const std::string& name, const std::string& code, std::string_view help) {
     out_ << Coloured(name, Tone::kStrong, terminal_) << (code.empty() ? "" : "  " + code) << '\n';
-    Wrapped(out_, help, "  ", kWidth);
+    out_ << Wrap(help, "  ");
     out_ << '\n';
   }
   void Line(const char* what, std::string_view text) {
     if (text.empty()) return;
     constexpr std::size_t kLabel = 12;
     const std::string label(what);
-    std::ostringstream body;
-    Wrapped(body, text, std::string(2 + kLabel, ' '), kWidth - kLabel);
-    std::string lines = body.str();
+    const std::string lines = Wrap(text, std::string(2 + kLabel, ' '), kParagraph - kLabel);
     const std::string head = Coloured(label, Tone::kDim, terminal_) + std::string(kLabel - label.size(), ' ');
     out_ << "  " << head << lines.substr(2 + kLabel);
   }
-  void Text(std::string_view text) { Wrapped(out_, text, "  ", kWidth); }
+  void Text(std::string_view text) { out_ << Wrap(text, "  "); }
   void Gap() { out_ << '\n'; }
   std::string str() const { return out_.str(); }
 
  private:
-  static constexpr std::size_t kWidth = 88;
   std::ostringstream out_;
   const Terminal& terminal_;
 };

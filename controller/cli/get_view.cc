@@ -67,7 +67,12 @@ Json Select(const FleetView& fleet, const std::string& key, bool with_checks) {
   return rows;
 }
 
-std::string Arrow(const Terminal& terminal) { return terminal.utf8 ? " → " : " -> "; }
+// What changed; the side that was or is not there is left out.
+std::string FromTo(const ChangeRecord& change, const Terminal& terminal) {
+  const std::string arrow = terminal.utf8 ? "→ " : "-> ";
+  if (change.from.empty()) return arrow + change.to;
+  return change.from + " " + arrow + (change.to.empty() ? "nothing" : change.to);
+}
 
 }  // namespace
 
@@ -196,7 +201,7 @@ std::string ChangesTable(const v1::ChangesResponse& answer, const Terminal& term
         !change.ok && change.kind != ChangeKind::kDrift && change.kind != ChangeKind::kContended;
     table.Add(
         {Ago(now - change.at), one.node(), std::string(Name(change.kind)), change.key, change.target,
-         change.from + Arrow(terminal) + change.to, change.took.count() > 0 ? Took(change.took) : "",
+         FromTo(change, terminal), change.took.count() > 0 ? Took(change.took) : "",
          change.noticed, change.by,
          failed ? Cell("failed: " + change.message, Tone::kBad) : Cell(change.ok ? "ok" : change.message)});
   }

@@ -5,11 +5,12 @@
 
 #include "controller/cli/fleet_view.h"
 #include "controller/cli/plan_view.h"
+#include "controller/cli/wrap.h"
 
 namespace railwright::cli {
 namespace {
 
-constexpr std::size_t kOwnValues = 4;  // so many nodes, each with a value of its own, are still listed
+constexpr std::size_t kFromValues = 8;  // so many rows that differ only in what is there now are still listed
 
 // One row of the plan: a group, or several groups that differ in nothing but a node's own value.
 struct Row {
@@ -67,7 +68,9 @@ class Writer {
 
   std::string Change(const Row& row) const {
     const std::string values = Values(row.first->step);
-    return row.own.empty() ? values : values + " (on " + row.first->nodes.front() + "; each node its own)";
+    if (row.own.empty()) return values;
+    if (!row.first->step.from.empty()) return values + " on " + row.first->nodes.front() + ", each node its own";
+    return values + (terminal_.utf8 ? " … " : " ... ") + Values(row.own.back()->step) + ", each node its own";
   }
   std::string Values(const Step& step) const {
     if (step.from.empty()) return step.to;
@@ -81,31 +84,39 @@ class Writer {
     return text;
   }
 
-  // Steps that differ between nodes in value and origin only (addresses by pattern) become one row.
+  // Steps that differ between nodes in value and origin only become one row: always when each node is to have a
+  // value of its own (addresses by pattern), else when there are many.
   std::vector<Row> Rows(const std::vector<StepGroup>& groups) const {
-    std::map<std::tuple<std::string, std::string, Disruption, std::string, Mode, std::string>,
-             std::vector<std::size_t>>
-        like;
+    struct Alike {
+      std::vector<std::size_t> groups;
+      std::set<std::string> wishes;
+      bool fold() const {
+        return groups.size() > kFromValues || (groups.size() > 1 && wishes.size() == groups.size());
+      }
+    };
     const auto kind = [](const Step& step) {
       return std::tuple{step.key,     step.target, step.disruption,
                         step.refused, step.mode,   std::string(Sign(step))};
     };
-    for (std::size_t i = 0; i < groups.size(); ++i)
-      if (groups[i].nodes.size() == 1) like[kind(groups[i].step)].push_back(i);
+    std::map<std::tuple<std::string, std::string, Disruption, std::string, Mode, std::string>, Alike> alike;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      if (groups[i].nodes.size() != 1) continue;
+      Alike& same = alike[kind(groups[i].step)];
+      same.groups.push_back(i);
+      same.wishes.insert(groups[i].step.to);
+    }
     std::vector<Row> rows;
     for (std::size_t i = 0; i < groups.size(); ++i) {
       Row row{&groups[i], groups[i].nodes, {}};
-      if (groups[i].nodes.size() == 1) {
-        const std::vector<std::size_t>& same = like[kind(groups[i].step)];
-        if (same.size() > kOwnValues) {
-          if (same.front() != i) continue;
-          row.nodes.clear();
-          for (const std::size_t one : same) {
-            row.nodes.push_back(groups[one].nodes.front());
-            row.own.push_back(&groups[one]);
-          }
-          std::sort(row.nodes.begin(), row.nodes.end());
+      const auto same = groups[i].nodes.size() == 1 ? alike.find(kind(groups[i].step)) : alike.end();
+      if (same != alike.end() && same->second.fold()) {
+        if (same->second.groups.front() != i) continue;
+        row.nodes.clear();
+        for (const std::size_t one : same->second.groups) {
+          row.nodes.push_back(groups[one].nodes.front());
+          row.own.push_back(&groups[one]);
         }
+        std::sort(row.nodes.begin(), row.nodes.end());
       }
       rows.push_back(std::move(row));
     }
@@ -189,44 +200,52 @@ class Writer {
   }
 
   void Released() {
-    std::map<std::tuple<bool, std::string, std::string>, std::vector<std::string>> released;
+    std::map<std::pair<std::string, std::string>, std::vector<std::string>> kept, restored;
     for (const v1::ReleasedKey& one : plan_.result.released())
-      released[{one.restore(), one.key(), one.target()}].push_back(one.node());
-    if (released.empty()) return;
-    Title("No longer declared");
-    Table table({{.header = "  KEY"}, {.header = "TARGET"}, {.header = "WHAT HAPPENS"}, {.header = "NODES"}});
-    for (const auto& [what, nodes] : released)
-      table.Add({"  " + std::get<1>(what), std::get<2>(what),
-                 std::get<0>(what) ? "its original is put back"
-                                   : "stays as it is, no longer enforced (--restore puts the original back)",
-                 NodesText(nodes)});
-    out_ += table.Render(terminal_) + "\n";
+      (one.restore() ? restored : kept)[{one.key(), one.target()}].push_back(one.node());
+    const auto section = [&](const char* title, const auto& released) {
+      if (released.empty()) return;
+      Title(title);
+      Table table({{.header = "  KEY"}, {.header = "TARGET"}, {.header = "NODES"}});
+      for (const auto& [what, nodes] : released) table.Add({"  " + what.first, what.second, NodesText(nodes)});
+      out_ += table.Render(terminal_) + "\n";
+    };
+    section("No longer declared: stays as it is and is not enforced any more (--restore puts originals back)", kept);
+    section("No longer declared: the original is put back", restored);
   }
 
   void Silent() {
     if (plan_.result.not_answered_size() == 0) return;
     Title("Did not answer");
     for (const v1::NotAnswered& one : plan_.result.not_answered()) {
-      out_ += "  ? " + one.node() + ": " + Printable(one.reason()) + ", last seen " +
-              SeenText(one.last_seen_unix_us(), now_) + "\n";
+      out_ += "  ? " + one.node() + ": " + Printable(one.reason());
+      if (one.last_seen_unix_us() != 0) out_ += ", last seen " + SeenText(one.last_seen_unix_us(), now_);
+      out_ += "\n";
     }
     out_ += "\n";
   }
 
-  // Each key once; the blocks of --why have it already.
+  // Each reason once; the blocks of --why have it already.
   void Why() {
-    if (options_.why || plan_.changes.empty()) return;
-    Table table({{.header = ""}, {.header = ""}});
-    std::set<std::string> said;
+    if (options_.why) return;
+    std::vector<std::pair<std::string, std::vector<std::string>>> reasons;  // why → keys, in order
     for (const StepGroup& group : plan_.changes) {
       const Step& step = group.step;
-      if (!step.why.empty() && said.insert(step.why).second) table.Add({"  " + step.key, step.why});
+      if (step.why.empty()) continue;
+      auto at = std::find_if(reasons.begin(), reasons.end(), [&](const auto& one) { return one.first == step.why; });
+      if (at == reasons.end()) at = reasons.insert(at, {step.why, {}});
+      if (std::find(at->second.begin(), at->second.end(), step.key) == at->second.end())
+        at->second.push_back(step.key);
     }
-    if (table.empty()) return;
+    if (reasons.empty()) return;
     Title("Why");
-    Terminal uncut = terminal_;
-    uncut.width = 0;
-    out_ += table.Render(uncut, false) + "\n";
+    for (const auto& [why, keys] : reasons) {
+      std::string names = keys.front();
+      for (std::size_t i = 1; i < keys.size() && i < 3; ++i) names += ", " + keys[i];
+      if (keys.size() > 3) names += " and " + std::to_string(keys.size() - 3) + " more";
+      out_ += "  " + Printable(names) + "\n" + Wrap(why, "      ");
+    }
+    out_ += "\n";
   }
 
   void Verdict() {

@@ -100,11 +100,17 @@ std::string PlanView::Sentence() const {
     text = Plural(steps, "change") + " on " + std::to_string(nodes_to_change) + " of " +
            Plural(asked, "node") + ", " +
            (worst == Disruption::kNone ? "no disruption" : std::string(Name(worst)) + " at worst");
-  } else if (changes_documents() || result.released_size() > 0) {
+  } else if (answered == 0 && asked > 0) {
+    text = changes_documents() ? "the documents change, what the nodes would do is not known"
+                               : "what the nodes would do is not known";
+  } else if (would_do_something()) {
     text = "the documents change, no node's value does";
   } else {
     text = "no changes, " + std::to_string(answered) + " of " + Plural(asked, "node") + " answered";
   }
+  std::set<std::pair<std::string, std::string>> released;
+  for (const v1::ReleasedKey& one : result.released()) released.emplace(one.key(), one.target());
+  if (!released.empty()) text += "; " + Plural(released.size(), "setting") + " no longer declared";
   if (refused_steps > 0) text += "; " + Plural(refused_steps, "step") + " would not be done";
   if (unknown_findings > 0) text += "; " + Plural(unknown_findings, "value") + " could not be told";
   if (result.not_answered_size() > 0)

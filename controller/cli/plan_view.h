@@ -32,6 +32,8 @@ struct PlanView {
     return result.documents_added_size() + result.documents_changed_size() + result.documents_removed_size() >
            0;
   }
+  /// An apply would store a generation or write something.
+  bool would_do_something() const { return changes_documents() || steps > 0 || result.released_size() > 0; }
   /// 2 something differs or would be stored · 3 a node did not answer or could not read · 0 no changes.
   ExitCode exit() const;
   /// "12 changes on 4 of 4 nodes, LinkFlap at worst; 1 step refused".

@@ -86,6 +86,14 @@ std::string_view LineOf(std::string_view text, int line) {
   return text.substr(0, text.find('\n'));
 }
 
+// "  14 | prioritys: 3", as the loader writes below a problem.
+bool IsExcerpt(std::string_view line) {
+  const auto digit = line.find_first_not_of(' ');
+  if (digit == 0 || digit == std::string_view::npos) return false;
+  const auto bar = line.find_first_not_of("0123456789", digit);
+  return bar != digit && bar != std::string_view::npos && line.substr(bar).starts_with(" |");
+}
+
 }  // namespace
 
 Result<std::vector<v1::SourceFile>> ReadSources(const std::vector<std::string>& paths, std::istream& in) {
@@ -159,7 +167,7 @@ std::string WithExcerpts(std::string_view message, const std::vector<v1::SourceF
     message.remove_prefix(std::min(end + 1, message.size()));
     out += std::string(line) + "\n";
     const PlaceText place = PlaceOf(line);
-    if (place.line < 1) continue;
+    if (place.line < 1 || IsExcerpt(message.substr(0, message.find('\n')))) continue;
     for (const v1::SourceFile& source : sources) {
       if (source.name() != place.file) continue;
       const std::string_view text = LineOf(source.text(), place.line);

@@ -75,6 +75,8 @@ std::string NextStep(const FleetView& fleet, const std::vector<FindingGroup>& pr
              (group.finding.target.empty() ? "" : " " + group.finding.target);
   if (!problems.empty()) return "railctl explain " + problems.front().finding.code;
   if (fleet.pending > 0) return "railctl watch";
+  for (const NodeView& node : fleet.nodes)
+    if (node.unreachable) return "systemctl status railwright-agent, on " + node.status->node();
   return "";
 }
 
@@ -194,7 +196,7 @@ std::string StatusTable(const FleetView& fleet, const Terminal& terminal, WallTi
     const std::string seen =
         node.status->connected() ? "connected" : SeenText(node.status->last_seen_unix_us(), now);
     table.Add({node.status->node(), VerdictCell(node.verdict, terminal),
-               std::to_string(node.status->generation()), seen, ProblemCell(node)});
+               node.status->generation() == 0 ? "" : std::to_string(node.status->generation()), seen, ProblemCell(node)});
   }
   std::string out = table.Render(terminal);
   const std::vector<FindingGroup> problems = GroupFindings(fleet, IsProblem);
@@ -267,6 +269,7 @@ std::string DriftTable(const FleetView& fleet, const Terminal& terminal) {
   for (const NodeView& node : fleet.nodes)
     if (node.unreachable || (node.verdict != Verdict::kCompliant && !node.note.empty()))
       out += Glyph(node.verdict, terminal) + " " + node.status->node() + ": " + Printable(node.note) + "\n";
+  if (fleet.nodes.empty()) return out + HealthLine(fleet, groups, terminal);
   const std::uint64_t answered = fleet.nodes.size() - fleet.unreachable;
   const std::string of = std::to_string(answered) + " of " + Plural(fleet.nodes.size(), "node") + " answered";
   const ExitCode exit = DriftExit(fleet);

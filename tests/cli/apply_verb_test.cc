@@ -115,7 +115,7 @@ TEST_F(ApplyVerbTest, AStalePlanIsFiveAndSaysSo) {
     script().failure = Status(code, "generation 42 came in between");
     const Ran ran = Run({"apply", "--plan", plan_, "--yes"});
     EXPECT_EQ(ran.code, 5);
-    EXPECT_NE(ran.err.find("the plan is stale, nothing was changed: generation 42 came in between"),
+    EXPECT_NE(ran.err.find("stale plan: generation 42 came in between; nothing was changed"),
               std::string::npos);
   }
   // Without a plan a precondition is a safety rule, and a race is still a race.

@@ -59,6 +59,31 @@ TEST(PlanViewTest, SilenceAndBlindnessAreNeverNoChanges) {
   EXPECT_EQ(PlanJson(MakePlanView(blind), "")["complete"], false);
 }
 
+TEST(PlanViewTest, WhatNobodyAnsweredIsNotKnown) {
+  v1::PlanResult silent;
+  silent.add_documents_added("Cluster/lab");
+  silent.add_not_answered()->set_node("gpu-001");
+  EXPECT_EQ(MakePlanView(silent).Sentence(),
+            "the documents change, what the nodes would do is not known; 1 node did not answer");
+}
+
+TEST(PlanViewTest, NodesThatDifferInWhatIsThereNowAreListedWhileTheyAreFew) {
+  v1::PlanResult result;
+  for (int i = 0; i < 12; ++i) {
+    v1::Plan& node = *result.add_nodes();
+    node.set_node("gpu-" + std::to_string(10 + i));
+    v1::Step& step = *node.add_steps();
+    step.set_key("link.mtu");
+    step.set_from(std::to_string(1500 + i));
+    step.set_to("4200");
+    const bool folded =
+        PlanText(MakePlanView(result), {}, kPlain, kNow).find("each node its own") != std::string::npos;
+    EXPECT_EQ(folded, i >= 8) << i;
+  }
+  EXPECT_NE(PlanText(MakePlanView(result), {}, kPlain, kNow).find("1500 → 4200 on gpu-10, each node its own"),
+            std::string::npos);
+}
+
 TEST(GroupStepsTest, OnlyStepsThatAgreeInEverythingStandTogether) {
   Step step{.key = "link.mtu",
             .target = "rail0",

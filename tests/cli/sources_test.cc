@@ -82,6 +82,14 @@ TEST(WithExcerptsTest, PlacesInKnownFilesGetTheirLine) {
             "plain words");
 }
 
+TEST(WithExcerptsTest, AnExcerptThatCameAlongIsNotRepeated) {
+  v1::SourceFile file;
+  file.set_name("a.yaml");
+  file.set_text("kind: Profile\nnamee: a\n");
+  const std::string sent = "a.yaml:2:1: unknown field\n  2 | namee: a\n    | ^~~~~";
+  EXPECT_EQ(WithExcerpts(sent, {file}), sent);
+}
+
 TEST(WithExcerptsTest, PlacesThatAreNotThereAreNoCrash) {
   v1::SourceFile file;
   file.set_name("a");
