@@ -15,8 +15,9 @@ ExitCode FailApply(Context& context, const Status& status, const v1::ApplyReques
   if (bound && (status.code() == Code::kFailedPrecondition || status.code() == Code::kAborted)) {
     context.console.EndLive();
     const std::string& said = status.message();
-    context.console.Error((said.starts_with("stale") ? said : "stale plan: " + said + "; nothing was changed") +
-                          "\nnext: railctl plan -f FILE, and look again");
+    context.console.Error(
+        (said.starts_with("stale") ? said : "stale plan: " + said + "; nothing was changed") +
+        "\nnext: railctl plan -f FILE, and look again");
     return ExitCode::kStalePlan;
   }
   return FailPlan(context, status, {request.files().begin(), request.files().end()});

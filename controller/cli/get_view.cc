@@ -201,8 +201,8 @@ std::string ChangesTable(const v1::ChangesResponse& answer, const Terminal& term
         !change.ok && change.kind != ChangeKind::kDrift && change.kind != ChangeKind::kContended;
     table.Add(
         {Ago(now - change.at), one.node(), std::string(Name(change.kind)), change.key, change.target,
-         FromTo(change, terminal), change.took.count() > 0 ? Took(change.took) : "",
-         change.noticed, change.by,
+         FromTo(change, terminal), change.took.count() > 0 ? Took(change.took) : "", change.noticed,
+         change.by,
          failed ? Cell("failed: " + change.message, Tone::kBad) : Cell(change.ok ? "ok" : change.message)});
   }
   if (table.empty()) return "no change is recorded\n";

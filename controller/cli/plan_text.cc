@@ -69,7 +69,8 @@ class Writer {
   std::string Change(const Row& row) const {
     const std::string values = Values(row.first->step);
     if (row.own.empty()) return values;
-    if (!row.first->step.from.empty()) return values + " on " + row.first->nodes.front() + ", each node its own";
+    if (!row.first->step.from.empty())
+      return values + " on " + row.first->nodes.front() + ", each node its own";
     return values + (terminal_.utf8 ? " … " : " ... ") + Values(row.own.back()->step) + ", each node its own";
   }
   std::string Values(const Step& step) const {
@@ -84,8 +85,8 @@ class Writer {
     return text;
   }
 
-  // Steps that differ between nodes in value and origin only become one row: always when each node is to have a
-  // value of its own (addresses by pattern), else when there are many.
+  // Steps that differ between nodes in value and origin only become one row: always when each node is to have
+  // a value of its own (addresses by pattern), else when there are many.
   std::vector<Row> Rows(const std::vector<StepGroup>& groups) const {
     struct Alike {
       std::vector<std::size_t> groups;
@@ -207,10 +208,12 @@ class Writer {
       if (released.empty()) return;
       Title(title);
       Table table({{.header = "  KEY"}, {.header = "TARGET"}, {.header = "NODES"}});
-      for (const auto& [what, nodes] : released) table.Add({"  " + what.first, what.second, NodesText(nodes)});
+      for (const auto& [what, nodes] : released)
+        table.Add({"  " + what.first, what.second, NodesText(nodes)});
       out_ += table.Render(terminal_) + "\n";
     };
-    section("No longer declared: stays as it is and is not enforced any more (--restore puts originals back)", kept);
+    section("No longer declared: stays as it is and is not enforced any more (--restore puts originals back)",
+            kept);
     section("No longer declared: the original is put back", restored);
   }
 
@@ -232,7 +235,8 @@ class Writer {
     for (const StepGroup& group : plan_.changes) {
       const Step& step = group.step;
       if (step.why.empty()) continue;
-      auto at = std::find_if(reasons.begin(), reasons.end(), [&](const auto& one) { return one.first == step.why; });
+      auto at = std::find_if(reasons.begin(), reasons.end(),
+                             [&](const auto& one) { return one.first == step.why; });
       if (at == reasons.end()) at = reasons.insert(at, {step.why, {}});
       if (std::find(at->second.begin(), at->second.end(), step.key) == at->second.end())
         at->second.push_back(step.key);

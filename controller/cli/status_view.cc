@@ -196,7 +196,8 @@ std::string StatusTable(const FleetView& fleet, const Terminal& terminal, WallTi
     const std::string seen =
         node.status->connected() ? "connected" : SeenText(node.status->last_seen_unix_us(), now);
     table.Add({node.status->node(), VerdictCell(node.verdict, terminal),
-               node.status->generation() == 0 ? "" : std::to_string(node.status->generation()), seen, ProblemCell(node)});
+               node.status->generation() == 0 ? "" : std::to_string(node.status->generation()), seen,
+               ProblemCell(node)});
   }
   std::string out = table.Render(terminal);
   const std::vector<FindingGroup> problems = GroupFindings(fleet, IsProblem);
