@@ -90,7 +90,7 @@ class Writer {
   std::vector<Row> Rows(const std::vector<StepGroup>& groups) const {
     struct Alike {
       std::vector<std::size_t> groups;
-      std::set<std::string> wishes;
+      std::set<std::string> wishes;  // what each is to have, or to lose
       bool fold() const {
         return groups.size() > kFromValues || (groups.size() > 1 && wishes.size() == groups.size());
       }
@@ -104,7 +104,8 @@ class Writer {
       if (groups[i].nodes.size() != 1) continue;
       Alike& same = alike[kind(groups[i].step)];
       same.groups.push_back(i);
-      same.wishes.insert(groups[i].step.to);
+      const Step& step = groups[i].step;
+      same.wishes.insert(step.to.empty() ? step.from : step.to);
     }
     std::vector<Row> rows;
     for (std::size_t i = 0; i < groups.size(); ++i) {

@@ -84,6 +84,20 @@ TEST(PlanViewTest, NodesThatDifferInWhatIsThereNowAreListedWhileTheyAreFew) {
             std::string::npos);
 }
 
+TEST(PlanViewTest, WhatEachNodeLosesOfItsOwnIsOneRow) {
+  v1::PlanResult result;
+  for (int i = 1; i <= 3; ++i) {
+    v1::Plan& node = *result.add_nodes();
+    node.set_node("gpu-00" + std::to_string(i));
+    v1::Step& step = *node.add_steps();
+    step.set_key("rail.address");
+    step.set_from("10.10.0." + std::to_string(i) + "/24");
+  }
+  const std::string text = PlanText(MakePlanView(result), {}, kPlain, kNow);
+  EXPECT_NE(text.find("3 nodes gpu-[001-003]"), std::string::npos) << text;
+  EXPECT_NE(text.find("10.10.0.1/24 → nothing on gpu-001, each node its own"), std::string::npos) << text;
+}
+
 TEST(GroupStepsTest, OnlyStepsThatAgreeInEverythingStandTogether) {
   Step step{.key = "link.mtu",
             .target = "rail0",
