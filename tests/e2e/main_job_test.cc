@@ -29,8 +29,7 @@ TEST_F(MainJob, DeclaredIsAppliedAndReported) {
   EXPECT_EQ(Mtu("rail1"), "4200");
   EXPECT_EQ(ReadWhole("/proc/sys/net/ipv4/conf/all/arp_ignore").value_or(""), "1\n");
   EXPECT_TRUE(Compliant()) << Logs();
-  const auto status = AgentStatus();
-  EXPECT_EQ(status["agent"]["session"], "connected");
+  EXPECT_TRUE(Eventually([&] { return AgentStatus()["agent"]["session"] == "connected"; })) << Logs();
 }
 
 TEST_F(MainJob, DriftIsFixedByEvent) {
