@@ -22,7 +22,7 @@ class LinuxMachine final : public Machine {
                    {"/rtnl/route", MakeRtnlRoute(route_)},
                    {"/rtnl/rule", MakeRtnlRule(route_)},
                    {"/ethtool", MakeEthtool(route_)},
-                   {"/nft", MakeNft()},
+                   {"/nft", MakeNft(options.ruleset_file)},
                    {"/kmod", MakeKmod(options.root)},
                    {"/pkg", MakePackages(options.root)}}} {}
 

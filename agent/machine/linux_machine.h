@@ -9,8 +9,13 @@
 
 namespace railwright {
 
+/// On a filesystem that does not outlive a boot, in a folder that only root writes.
+inline constexpr char kRulesetFile[] = "/run/railwright/nft-ruleset";
+
 struct LinuxMachineOptions {
-  std::string root;  ///< prefix of every /sys, /proc, /file path; "" in production
+  std::string root{};  ///< prefix of every /sys, /proc, /file path; "" in production
+  /// Where the last listing of the nftables ruleset is kept for the next program (kRulesetFile); "" nowhere.
+  std::string ruleset_file{};
 };
 
 /// The host's kernel. Picks a backend by path prefix; agent/machine/README.md has the table of paths.

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "agent/machine/backend.h"
+#include "agent/machine/kept_listing.h"
 #include "agent/machine/netlink_socket.h"
 #include "agent/machine/nft_document.h"
 #include "agent/machine/paths.h"
@@ -56,6 +57,8 @@ Status CouldNotLook(const Status& status) {
 
 class Nft final : public Backend {
  public:
+  explicit Nft(std::string ruleset_file) : kept_(std::move(ruleset_file)) {}
+
   Result<std::string> Get(std::string_view path) override {
     const auto parts = PathParts(path, 4);
     if (path == "/nft/generation") {
@@ -133,6 +136,11 @@ class Nft final : public Backend {
     if (listed_ == before) return Ok();
     listed_.reset();
     tables_.reset();
+    if (auto kept = kept_.Read(before)) {
+      listing_ = std::move(*kept);
+      listed_ = before;
+      return Ok();
+    }
     for (int attempt = 0; attempt < kListAttempts; ++attempt) {
       Result<ToolResult> result = RunTool({kNft, "-j", "list", "ruleset"}, {}, kDeadline);
       if (!result.ok()) return CouldNotLook(result.status()).Within(path);
@@ -142,6 +150,7 @@ class Nft final : public Backend {
         listing_ = std::move(result->out);
         listing_.resize(listing_.find_last_not_of('\n') + 1);
         listed_ = after;
+        kept_.Write(after, listing_);
         return Ok();
       }
       before = after;
@@ -161,6 +170,7 @@ class Nft final : public Backend {
   }
 
   NetlinkSocket socket_{NETLINK_NETFILTER};
+  const KeptListing kept_;
   std::optional<std::uint32_t> listed_;  // generation of listing_
   std::string listing_;
   std::optional<NftTables> tables_;
@@ -168,6 +178,8 @@ class Nft final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> MakeNft() { return std::make_unique<Nft>(); }
+std::unique_ptr<Backend> MakeNft(std::string ruleset_file) {
+  return std::make_unique<Nft>(std::move(ruleset_file));
+}
 
 }  // namespace railwright::machine

@@ -1,11 +1,17 @@
+#include <sched.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
 
 #include "agent/machine/linux_machine.h"
 #include "agent/tools/tools.h"
 #include "core/decode/nft_ruleset.h"
 #include "tests/machine/network_namespace.h"
+#include "tests/machine/temporary_directory.h"
 
 namespace railwright::machine {
 namespace {
@@ -82,6 +88,87 @@ TEST_F(NftTest, NoProgramRunsWhileTheRulesetIsStill) {
     ASSERT_TRUE(machine_->List("/nft/table").ok());
   }
   EXPECT_EQ(ProgramsSpawned(), before);
+}
+
+/// What the next program makes of a listing that the last one has kept.
+class KeptListingTest : public NftTest {
+ protected:
+  void SetUp() override {
+    NftTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    ASSERT_TRUE(machine_->Set("/nft/table/inet/ours", kOurs).ok());
+    ASSERT_TRUE(Ask().ran);
+  }
+  struct Answer {
+    std::string listing;
+    bool ran = false;  // nft
+  };
+  /// A program of its own, as far as the machine's memory goes.
+  Answer Ask() const {
+    const auto before = ProgramsSpawned();
+    const auto listing = MakeLinuxMachine({.ruleset_file = file_})->Get("/nft/ruleset");
+    EXPECT_TRUE(listing.ok()) << listing.status().ToString();
+    return {listing.ok() ? *listing : "", ProgramsSpawned() != before};
+  }
+  std::string Kept() const {
+    std::ifstream in(file_);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  void Write(const std::string& text) const { std::ofstream(file_) << text; }
+
+  TemporaryDirectory folder_;
+  const std::string file_ = folder_.path() + "/made/nft-ruleset";
+};
+
+TEST_F(KeptListingTest, TheNextProgramRunsNoneWhileTheRulesetIsStill) {
+  const std::string listing = machine_->Get("/nft/ruleset").value();
+  const Answer answer = Ask();
+  EXPECT_FALSE(answer.ran);
+  EXPECT_EQ(answer.listing, listing);
+}
+
+TEST_F(KeptListingTest, AChangeOfTheRulesetIsListedAnew) {
+  Foreign("add table ip site\n");
+  const Answer answer = Ask();
+  EXPECT_TRUE(answer.ran);
+  EXPECT_NE(answer.listing.find("site"), std::string::npos);
+  EXPECT_FALSE(Ask().ran);
+}
+
+TEST_F(KeptListingTest, AnotherNamespaceHasAnotherRulesetAtTheSameGeneration) {
+  const auto generation = Generation();
+  ASSERT_EQ(::unshare(CLONE_NEWNET), 0);
+  machine_ = MakeLinuxMachine();
+  ASSERT_TRUE(machine_->Set("/nft/table/inet/ours", kOurs).ok());
+  while (Generation() < generation) Foreign("add table ip a\ndelete table ip a\n");
+  ASSERT_EQ(Generation(), generation);
+  EXPECT_TRUE(Ask().ran);
+}
+
+TEST_F(KeptListingTest, AFileThatOthersMayWriteIsNoListing) {
+  ASSERT_EQ(::chmod(file_.c_str(), 0666), 0);
+  EXPECT_TRUE(Ask().ran);
+  EXPECT_FALSE(Ask().ran) << "replaced by one of our own";
+  ASSERT_EQ(::chown(file_.c_str(), 65534, 65534), 0);
+  EXPECT_TRUE(Ask().ran);
+}
+
+TEST_F(KeptListingTest, ACutOrStrangeFileIsNoListing) {
+  const std::string whole = Kept();
+  for (const std::string& text : {std::string(), whole.substr(0, 20), whole.substr(0, whole.size() - 1),
+                                  whole.substr(0, whole.find('\n') + 1), "x" + whole}) {
+    Write(text);
+    EXPECT_TRUE(Ask().ran) << text;
+    EXPECT_EQ(Kept(), whole);
+  }
+}
+
+TEST_F(KeptListingTest, ALinkIsNotFollowed) {
+  const std::string elsewhere = folder_.path() + "/elsewhere";
+  std::filesystem::rename(file_, elsewhere);
+  std::filesystem::create_symlink(elsewhere, file_);
+  EXPECT_TRUE(Ask().ran);
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(file_)));
 }
 
 TEST_F(NftTest, AChangeOfAnotherProgramIsSeenAtTheNextRead) {
