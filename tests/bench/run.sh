@@ -15,11 +15,15 @@ case "$what" in
 esac
 [ "$(id -u)" -eq 0 ] || { echo "tests/bench/run.sh: needs root for a network namespace; next: sudo $0 $*" >&2; exit 1; }
 deploy/packages.sh run build test
-deploy/build.sh bench bench_scan bench_bare railwright-agent
-needed() { objdump -p "$1" | awk '/NEEDED/ {print $2}' | sort; }
-diff <(needed build/bench/bin/railwright-agent) <(needed build/bench/bin/bench_bare) >&2 ||
-  echo "note: the bare program's libraries differ from the agent's as shown above" >&2
-out=$(build/bench/bin/bench_scan build/bench/bin/railwright-agent build/bench/bin/bench_bare tests/bench/scan.yaml)
+deploy/build.sh bench bench_scan railwright-agent
+# The bare program loads exactly what the agent loads, in the same order, and does nothing.
+needed() { objdump -p "$1" | awk '/NEEDED/ && !/ld-linux/ {print $2}'; }
+bare=build/bench/bin/bench_bare
+mapfile -t libraries < <(needed build/bench/bin/railwright-agent | sed 's/^/-l:/')
+deploy/as_caller.sh gcc -O2 -o "$bare" tests/bench/bare.cc -Wl,--no-as-needed "${libraries[@]}"
+diff <(needed build/bench/bin/railwright-agent | sort) <(needed "$bare" | sort) >&2 ||
+  { echo "tests/bench/run.sh: the bare program does not load what the agent loads" >&2; exit 1; }
+out=$(build/bench/bin/bench_scan build/bench/bin/railwright-agent "$bare" tests/bench/scan.yaml)
 if [ "$json" = yes ]; then
   printf '%s\n' "$out"
 else
