@@ -537,6 +537,7 @@ TEST_F(FleetModelTest, ANodeThatLeavesTheInventoryStopsEnforcingAndIsKnownUntilF
 
   Status result;
   model_->Forget("gpu-001", "ann", [&](const Status& status) { result = status; });
+  model_->EndBatch();
   EXPECT_EQ(result.code(), Code::kFailedPrecondition) << "still in the inventory";
   model_->Forget("gpu-004", "ann", [&](const Status& status) { result = status; });
   model_->EndBatch();
@@ -601,6 +602,7 @@ TEST_F(FleetModelTest, APauseIsPulledAlsoWithAFullDisk) {
   model_->SetPause({{"gpu-001", "", "ann", ""}, false, [&](const Status& status, v1::SetPauseResponse) {
                       result = status;
                     }});
+  model_->EndBatch();
   EXPECT_EQ(result.code(), Code::kResourceExhausted);
   EXPECT_NE(result.message().find("were told to pause"), std::string::npos);
   EXPECT_EQ(link->Last(Body::kPauses).pauses().pauses_size(), 1);
