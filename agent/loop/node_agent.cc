@@ -104,8 +104,11 @@ void NodeAgent::Handle(FromController message) {
 void NodeAgent::OnWelcome(const v1::Welcome& welcome, std::uint64_t connection) {
   connection_ = connection;
   commands_.clear();
-  reporter_.Connected();
+  const v1::HeldReport& held = welcome.held();
+  reporter_.Connected(welcome.has_held() ? &held : nullptr,
+                      held.agent_version() == options_.version && held.boot_id() == options_.boot_id);
   if (Status status = changes_.Adopt(welcome.stored_change()); !status.ok()) SetTrouble(std::move(status));
+  PublishHello();
   if (welcome.send_catalog()) Say(DescribeCatalog(parts_.catalog, parts_.checks));
   parts_.log(LogLevel::kInfo,
              "connected to " + options_.controller + " (controller " + welcome.version() + ")");
@@ -287,8 +290,10 @@ bool NodeAgent::Tick() {
 
 void NodeAgent::SendReport() {
   if (connection_ == 0) return;
+  const std::string before = reporter_.acknowledged();
   if (auto report = reporter_.Next(reconciler_.Report(), changes_.pending(), parts_.clock.Now()))
     Say(*report);
+  if (reporter_.acknowledged() != before) PublishHello();  // held by the controller since an earlier life
 }
 
 void NodeAgent::Beat() {

@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,8 +86,10 @@ class AgentNode {
                          [this](LogLevel, const std::string& line) { log.push_back(line); }});
     return agent->Start().ok();
   }
-  void Welcome(std::uint64_t stored_change = 0, bool send_catalog = false) {
+  void Welcome(std::uint64_t stored_change = 0, bool send_catalog = false,
+               const std::optional<v1::HeldReport>& held = {}) {
     v1::Welcome welcome;
+    if (held) *welcome.mutable_held() = *held;
     welcome.set_wire(1);
     welcome.set_version("0.1.0");
     welcome.set_stored_change(stored_change);
