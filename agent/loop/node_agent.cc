@@ -8,6 +8,7 @@
 #include "agent/loop/files.h"
 #include "core/text/times.h"
 #include "core/wire/wire.h"
+#include "railwright/utf8.h"
 
 namespace railwright {
 
@@ -18,8 +19,9 @@ namespace {
 
 constexpr seconds kProbe{5};  // how often a state directory that takes no writes is tried again
 constexpr std::size_t kProbeBytes = 256 << 10;
-constexpr seconds kStatusAge{60};    // status.json is never older, so that its age tells a loop that hangs
-constexpr std::size_t kRecent = 20;  // changes that status.json shows
+constexpr seconds kStatusAge{60};  // status.json is never older, so that its age tells a loop that hangs
+constexpr std::size_t kLongestReason = 1024;  // of a Nack: what it quotes of the state is poison, perhaps
+constexpr std::size_t kRecent = 20;           // changes that status.json shows
 
 std::string Of(Generation generation) { return "generation " + std::to_string(generation.value); }
 
@@ -119,16 +121,16 @@ void NodeAgent::OnWelcome(const v1::Welcome& welcome, std::uint64_t connection) 
 
 void NodeAgent::OnDesired(const v1::DesiredState& message) {
   const auto refuse = [&](const Status& status) {
+    refused_ = message;
+    refused_message_ = Brief(status.message(), kLongestReason);
+    status_stale_ = true;
     v1::Nack nack;
     nack.set_generation(message.generation());
-    nack.set_hash(message.hash());
-    nack.set_message(status.message());
+    nack.set_hash(Brief(message.hash()));
+    nack.set_message(refused_message_);
     Say(nack);
-    refused_ = message;
-    refused_message_ = status.message();
-    status_stale_ = true;
     parts_.log(LogLevel::kError,
-               "refused " + Of(Generation{message.generation()}) + ": " + status.message() + "; " +
+               "refused " + Of(Generation{message.generation()}) + ": " + refused_message_ + "; " +
                    (state_.generation.value == 0 ? "nothing" : Of(state_.generation)) + " stays in force");
   };
   const auto state = FromWire(message);
@@ -139,7 +141,8 @@ void NodeAgent::OnDesired(const v1::DesiredState& message) {
 // Into force, onto the disk, and only then acknowledged.
 Status NodeAgent::Take(const v1::DesiredState& message, const DesiredState& state) {
   if (state.node != options_.node)
-    return Status(Code::kInvalidArgument, "it is for node " + state.node + ", this is " + options_.node);
+    return Status(Code::kInvalidArgument,
+                  "it is for node " + Brief(state.node) + ", this is " + options_.node);
   if (state.generation < state_.generation)
     return Status(
         Code::kFailedPrecondition,
