@@ -35,7 +35,8 @@ ReconcilerOptions WithPause(ReconcilerOptions options, std::function<bool(std::s
 NodeAgent::NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Parts parts)
     : options_(std::move(options)),
       parts_(std::move(parts)),
-      reconciler_(parts_.machine, parts_.catalog, parts_.checks, parts_.journal, parts_.clock,
+      machine_(parts_.machine, [this] { Meanwhile(); }),
+      reconciler_(machine_, parts_.catalog, parts_.checks, parts_.journal, parts_.clock,
                   WithPause(std::move(reconciler), [this](std::string_view key) { return PausedNow(key); }),
                   parts_.our_pids),
       changes_(parts_.state_dir.changes()),
@@ -314,6 +315,11 @@ void NodeAgent::LookAtSession() {
   if (session_text_ != "connected") parts_.log(LogLevel::kWarning, session_text_);
 }
 
+// Between two operations of a pass, which may take long.
+void NodeAgent::Meanwhile() {
+  if (parts_.at_work) parts_.at_work();
+}
+
 void NodeAgent::Send(ToController message) {
   last_sent_ = parts_.clock.Now();
   parts_.send(std::move(message));
@@ -335,8 +341,8 @@ bool NodeAgent::Ready() const { return state_.generation.value == 0 || reconcile
 
 std::string NodeAgent::Summary() const {
   const NodeReport& report = reconciler_.Report();
-  return options_.node + ": " + std::string(Name(report.verdict)) + ", " +
-         (state_.generation.value == 0 ? "no desired state yet" : Of(state_.generation)) + ", " +
+  return options_.node + ": " + (Ready() ? std::string(Name(report.verdict)) : "the first pass still runs") +
+         ", " + (state_.generation.value == 0 ? "no desired state yet" : Of(state_.generation)) + ", " +
          parts_.session_text();
 }
 
