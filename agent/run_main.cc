@@ -82,6 +82,9 @@ Status Run(const RunOptions& options, const Log& log) {
   dial.without_identity_or_encryption = options.without_identity_or_encryption;
   about.heartbeat = dial.heartbeat;
 
+  Supervisor supervisor;
+  supervisor.Starting(options.node + ": the first pass runs", options.node + ": the first pass still runs");
+
   // loop → session: reports, answers. The session is made after the agent and goes before it.
   std::unique_ptr<Session> session;
   NodeAgent agent(
@@ -91,7 +94,8 @@ Status Run(const RunOptions& options, const Log& log) {
          if (session != nullptr) session->Send(std::move(message));
        },
        [&session] { return session == nullptr ? std::string("not started") : session->StateText(); },
-       [](int pid) { return pid == ::getpid() || IsOurTool(pid); }, log});
+       [](int pid) { return pid == ::getpid() || IsOurTool(pid); }, log,
+       [&supervisor, &clock] { supervisor.Alive(clock.Now()); }});
   RW_RETURN_IF_ERROR(agent.Start());
   session = std::make_unique<Session>(
       dial, [&agent] { return agent.Hello(); }, inbox, [&bell] { bell.Ring(); });
@@ -99,7 +103,6 @@ Status Run(const RunOptions& options, const Log& log) {
 
   log(LogLevel::kInfo, "railwright-agent " RAILWRIGHT_VERSION " runs " + options.node + ", controller " +
                            options.controller + ", state in " + options.state_dir);
-  Supervisor supervisor;
   const auto ended = RunLoop({agent, *hints, inbox, bell, state_dir, supervisor, clock, log});
   supervisor.Stopping();
   const Status stopped = agent.Stop();

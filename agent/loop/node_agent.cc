@@ -8,6 +8,7 @@
 #include "agent/loop/files.h"
 #include "core/text/times.h"
 #include "core/wire/wire.h"
+#include "railwright/utf8.h"
 
 namespace railwright {
 
@@ -18,8 +19,9 @@ namespace {
 
 constexpr seconds kProbe{5};  // how often a state directory that takes no writes is tried again
 constexpr std::size_t kProbeBytes = 256 << 10;
-constexpr seconds kStatusAge{60};    // status.json is never older, so that its age tells a loop that hangs
-constexpr std::size_t kRecent = 20;  // changes that status.json shows
+constexpr seconds kStatusAge{60};  // status.json is never older, so that its age tells a loop that hangs
+constexpr std::size_t kLongestReason = 1024;  // of a Nack: what it quotes of the state is poison, perhaps
+constexpr std::size_t kRecent = 20;           // changes that status.json shows
 
 std::string Of(Generation generation) { return "generation " + std::to_string(generation.value); }
 
@@ -33,7 +35,8 @@ ReconcilerOptions WithPause(ReconcilerOptions options, std::function<bool(std::s
 NodeAgent::NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Parts parts)
     : options_(std::move(options)),
       parts_(std::move(parts)),
-      reconciler_(parts_.machine, parts_.catalog, parts_.checks, parts_.journal, parts_.clock,
+      machine_(parts_.machine, [this] { Meanwhile(); }),
+      reconciler_(machine_, parts_.catalog, parts_.checks, parts_.journal, parts_.clock,
                   WithPause(std::move(reconciler), [this](std::string_view key) { return PausedNow(key); }),
                   parts_.our_pids),
       changes_(parts_.state_dir.changes()),
@@ -104,8 +107,11 @@ void NodeAgent::Handle(FromController message) {
 void NodeAgent::OnWelcome(const v1::Welcome& welcome, std::uint64_t connection) {
   connection_ = connection;
   commands_.clear();
-  reporter_.Connected();
+  const v1::HeldReport& held = welcome.held();
+  reporter_.Connected(welcome.has_held() ? &held : nullptr,
+                      held.agent_version() == options_.version && held.boot_id() == options_.boot_id);
   if (Status status = changes_.Adopt(welcome.stored_change()); !status.ok()) SetTrouble(std::move(status));
+  PublishHello();
   if (welcome.send_catalog()) Say(DescribeCatalog(parts_.catalog, parts_.checks));
   parts_.log(LogLevel::kInfo,
              "connected to " + options_.controller + " (controller " + welcome.version() + ")");
@@ -116,16 +122,16 @@ void NodeAgent::OnWelcome(const v1::Welcome& welcome, std::uint64_t connection) 
 
 void NodeAgent::OnDesired(const v1::DesiredState& message) {
   const auto refuse = [&](const Status& status) {
+    refused_ = message;
+    refused_message_ = Brief(status.message(), kLongestReason);
+    status_stale_ = true;
     v1::Nack nack;
     nack.set_generation(message.generation());
-    nack.set_hash(message.hash());
-    nack.set_message(status.message());
+    nack.set_hash(Brief(message.hash()));
+    nack.set_message(refused_message_);
     Say(nack);
-    refused_ = message;
-    refused_message_ = status.message();
-    status_stale_ = true;
     parts_.log(LogLevel::kError,
-               "refused " + Of(Generation{message.generation()}) + ": " + status.message() + "; " +
+               "refused " + Of(Generation{message.generation()}) + ": " + refused_message_ + "; " +
                    (state_.generation.value == 0 ? "nothing" : Of(state_.generation)) + " stays in force");
   };
   const auto state = FromWire(message);
@@ -136,7 +142,8 @@ void NodeAgent::OnDesired(const v1::DesiredState& message) {
 // Into force, onto the disk, and only then acknowledged.
 Status NodeAgent::Take(const v1::DesiredState& message, const DesiredState& state) {
   if (state.node != options_.node)
-    return Status(Code::kInvalidArgument, "it is for node " + state.node + ", this is " + options_.node);
+    return Status(Code::kInvalidArgument,
+                  "it is for node " + Brief(state.node) + ", this is " + options_.node);
   if (state.generation < state_.generation)
     return Status(
         Code::kFailedPrecondition,
@@ -287,8 +294,10 @@ bool NodeAgent::Tick() {
 
 void NodeAgent::SendReport() {
   if (connection_ == 0) return;
+  const std::string before = reporter_.acknowledged();
   if (auto report = reporter_.Next(reconciler_.Report(), changes_.pending(), parts_.clock.Now()))
     Say(*report);
+  if (reporter_.acknowledged() != before) PublishHello();  // held by the controller since an earlier life
 }
 
 void NodeAgent::Beat() {
@@ -304,6 +313,11 @@ void NodeAgent::LookAtSession() {
   session_text_ = std::move(text);
   status_stale_ = true;
   if (session_text_ != "connected") parts_.log(LogLevel::kWarning, session_text_);
+}
+
+// Between two operations of a pass, which may take long.
+void NodeAgent::Meanwhile() {
+  if (parts_.at_work) parts_.at_work();
 }
 
 void NodeAgent::Send(ToController message) {
@@ -327,8 +341,8 @@ bool NodeAgent::Ready() const { return state_.generation.value == 0 || reconcile
 
 std::string NodeAgent::Summary() const {
   const NodeReport& report = reconciler_.Report();
-  return options_.node + ": " + std::string(Name(report.verdict)) + ", " +
-         (state_.generation.value == 0 ? "no desired state yet" : Of(state_.generation)) + ", " +
+  return options_.node + ": " + (Ready() ? std::string(Name(report.verdict)) : "the first pass still runs") +
+         ", " + (state_.generation.value == 0 ? "no desired state yet" : Of(state_.generation)) + ", " +
          parts_.session_text();
 }
 

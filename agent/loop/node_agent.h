@@ -13,6 +13,7 @@
 #include "agent/loop/change_log.h"
 #include "agent/loop/log.h"
 #include "agent/loop/pauses.h"
+#include "agent/loop/progress_machine.h"
 #include "agent/loop/reporter.h"
 #include "agent/loop/state_dir.h"
 #include "agent/reconcile/reconciler.h"
@@ -51,6 +52,8 @@ class NodeAgent {
     std::function<std::string()> session_text;
     std::function<bool(int pid)> our_pids;
     Log log;
+    /// Called before each operation on the machine: a pass that takes long gets on. May be empty.
+    std::function<void()> at_work{};
   };
   /// Everything given outlives it. `reconciler` without paused_now, which is set here.
   NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Parts parts);
@@ -108,6 +111,7 @@ class NodeAgent {
   void LogChange(const ChangeRecord& change) const;
   Status WriteStatus();
   void LookAtSession();
+  void Meanwhile();
   void PublishHello();
   void Send(ToController message);
   template <class Body>
@@ -117,6 +121,7 @@ class NodeAgent {
 
   const NodeAgentOptions options_;
   const Parts parts_;
+  ProgressMachine machine_;
   Reconciler reconciler_;
   ChangeLog changes_;
   PauseFile local_pauses_;

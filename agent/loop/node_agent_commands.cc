@@ -4,6 +4,7 @@
 
 #include "agent/loop/node_agent.h"
 #include "core/wire/wire.h"
+#include "railwright/utf8.h"
 
 namespace railwright {
 
@@ -11,6 +12,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
+constexpr std::size_t kLongestReason = 1024;      // of a refused dry run
 constexpr std::size_t kMostCommands = 64;         // that may wait; a controller asks for one or two
 constexpr milliseconds kDefaultPatience{10'000};  // for a command without a deadline
 constexpr milliseconds kLongestPatience{3'600'000};
@@ -41,7 +43,8 @@ void NodeAgent::Answer(const Asked& asked, v1::CommandResult result) {
 
 Result<Plan> NodeAgent::DryRun(const DesiredState& state) {
   if (state.node != options_.node)
-    return Status(Code::kInvalidArgument, "it is for node " + state.node + ", this is " + options_.node);
+    return Status(Code::kInvalidArgument,
+                  "it is for node " + Brief(state.node) + ", this is " + options_.node);
   return reconciler_.DryRun(state);
 }
 
@@ -60,7 +63,7 @@ void NodeAgent::RunCommands() {
       if (plan.ok())
         *result.mutable_plan() = ToWire(*plan);
       else
-        result.set_error(plan.status().message());
+        result.set_error(Brief(plan.status().message(), kLongestReason));
       Answer(asked, std::move(result));
     } else if (asked.command.has_refresh() && reconciler_.Report().generation.value == 0) {
       result.set_error("no desired state is in force on " + options_.node);

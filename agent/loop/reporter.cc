@@ -47,14 +47,36 @@ NodeReport Shortened(const NodeReport& report) {
   return shorter;
 }
 
-void Reporter::Connected() {
-  under_way_.reset();
+void Reporter::Connected(const v1::HeldReport* held, bool same_agent) {
+  const auto before = std::exchange(under_way_, std::nullopt);
+  held_.reset();
   sequence_ = 0;
   last_change_sent_ = 0;
-  say_something_ = true;
+  say_something_ = held == nullptr || !same_agent;
+  if (held == nullptr) return;
+  if (before && before->hash == held->hash()) {
+    Adopt(before->report, *held);  // stored, and its acknowledgement was lost
+  } else if (acknowledged_ && acknowledged_hash_ == held->hash()) {
+    Adopt(*std::move(acknowledged_), *held);
+  } else {
+    acknowledged_.reset();
+    acknowledged_hash_.clear();
+    held_ = *held;
+  }
+}
+
+// The controller holds this very set of findings, with what it says beside.
+void Reporter::Adopt(NodeReport report, const v1::HeldReport& held) {
+  report.generation.value = held.generation();
+  report.state_hash = held.state_hash();
+  report.verdict = FromWire(held.verdict());
+  report.settled = held.settled();
+  acknowledged_ = std::move(report);
+  acknowledged_hash_ = held.hash();
 }
 
 void Reporter::NeedFull() {
+  held_.reset();
   acknowledged_.reset();
   acknowledged_hash_.clear();
   under_way_.reset();
@@ -67,6 +89,8 @@ std::optional<v1::Report> Reporter::Next(const NodeReport& full_length,
   if (under_way_) last_change_sent_ = 0;  // no answer came: all of it again
   NodeReport report = Shortened(full_length);
   const std::string hash = ReportHash(report);
+  if (const auto held = std::exchange(held_, std::nullopt); held && held->hash() == hash)
+    Adopt(report, *held);
   const bool news = !pending.empty() && pending.back().sequence > last_change_sent_;
   const bool same = acknowledged_ && hash == acknowledged_hash_ && SameButFindings(report, *acknowledged_);
   if (same && !news && !say_something_) {

@@ -13,17 +13,21 @@
 
 namespace railwright {
 
-/// One report is under way at a time; what happens meanwhile is merged into the next. A report is relied on
-/// only when its ReportAck has come: until then it is sent again, over the next connection too. After an
-/// acknowledged report only findings that differ from it are sent.
+/// Says what the controller does not hold yet, and nothing else: a report that differs from the acknowledged
+/// one in what it tells (ReportHash, generation, verdict, settled), or history. One report is under way at a
+/// time; what happens meanwhile is merged into the next. A report is relied on only when its ReportAck has
+/// come: until then it is sent again, over the next connection too. After an acknowledged report only
+/// findings that differ from it are sent.
 class Reporter {
  public:
   static constexpr std::size_t kMostChanges = 200;       ///< in one report
   static constexpr std::chrono::seconds kAckWithin{30};  ///< then the report is sent again
   static constexpr std::size_t kLongestText = 2048;      ///< of a value; longer ones are cut
 
-  /// A new connection: nothing is under way on it, and something is to be said on it.
-  void Connected();
+  /// A new connection: nothing is under way on it. `held` is what its Welcome says that the controller holds;
+  /// null: it does not say, so a report is sent whatever it holds. `same_agent`: that report came from this
+  /// version and boot; else one is sent, since those are stored with it.
+  void Connected(const v1::HeldReport* held = nullptr, bool same_agent = true);
   /// The next one is to be in full.
   void NeedFull();
   /// The report to send now, or none. `pending` is the history that is durable here and not yet stored there.
@@ -47,10 +51,12 @@ class Reporter {
     std::string hash;
     Clock::Steady since;
   };
+  void Adopt(NodeReport report, const v1::HeldReport& held);
 
   std::optional<NodeReport> acknowledged_;
   std::string acknowledged_hash_;
   std::optional<UnderWay> under_way_;
+  std::optional<v1::HeldReport> held_;  // of a life before this one, to be compared with the first report
   std::uint64_t sequence_ = 0;
   std::uint64_t last_change_sent_ = 0;
   bool say_something_ = false;

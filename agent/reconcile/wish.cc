@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "agent/reconcile/text.h"
+#include "railwright/utf8.h"
 
 namespace railwright {
 namespace {
@@ -28,9 +29,11 @@ void Understand(Wish& wish, const Catalog& catalog) {
 }
 
 Status Refused(const SettingSpec& spec, const std::string& why) {
-  std::string message = Subject(spec.key, spec.target) + " = \"" + OneLine(spec.value) + "\"";
-  if (!spec.origin.place.empty()) message += " (" + spec.origin.document + ", " + spec.origin.place + ")";
-  return Status(Code::kInvalidArgument, message + ": " + why);
+  // Whatever of it is poison: short, so that the reason after it is still told.
+  std::string message = Subject(Brief(spec.key), Brief(spec.target)) + " = \"" + Brief(spec.value) + "\"";
+  if (!spec.origin.place.empty())
+    message += " (" + Brief(spec.origin.document) + ", " + Brief(spec.origin.place) + ")";
+  return Status(Code::kInvalidArgument, message + ": " + Brief(why, 400));
 }
 
 std::string PortNames(const DesiredState& state) {
@@ -117,7 +120,7 @@ Status CheckState(const DesiredState& state, const Catalog& catalog) {
   for (const Port& port : state.ports) {
     if (port.name.empty()) return Status(Code::kInvalidArgument, "a port without a name");
     if (!ports.insert(port.name).second)
-      return Status(Code::kInvalidArgument, "port " + port.name + " is declared twice");
+      return Status(Code::kInvalidArgument, "port " + Brief(port.name) + " is declared twice");
   }
   std::set<KeyTarget> places;
   for (const SettingSpec& spec : state.settings) {

@@ -54,8 +54,8 @@ struct SessionOptions {
 /// Owns its threads. `hello` is asked, in a thread of the session, at each connection attempt for the present
 /// hashes; node, version, wire and features are filled in by the session. Messages for the loop are posted to
 /// `inbox` (its on_post wakes the loop). On each new connection a Welcome is posted first: the loop then
-/// sends a full report unless Hello's report hash was known. `on_state`, when given, is called in a thread of
-/// the session after each change of StateText.
+/// sends a report unless the Welcome says that the controller holds it. `on_state`, when given, is called in
+/// a thread of the session after each change of StateText.
 class Session {
  public:
   Session(SessionOptions options, std::function<v1::Hello()> hello, Queue<FromController>& inbox,

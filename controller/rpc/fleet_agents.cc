@@ -162,6 +162,19 @@ void FleetModel::Welcome(Node& node, const v1::Hello& hello) {
   welcome->set_send_catalog(!hello.catalog_hash().empty() && !catalogs_.contains(hello.catalog_hash()));
   welcome->set_stored_change(node.durable_change);
   welcome->mutable_missing()->Assign(node.missing.begin(), node.missing.end());
+  // What is durable here, so that the agent need not tell it again. It sends all else unasked: a delta upon a
+  // report that is not known here is answered with need_full.
+  if (node.report && node.report == node.acknowledged) {
+    const NodeReport& report = node.report->report;
+    v1::HeldReport* held = welcome->mutable_held();
+    held->set_generation(report.generation.value);
+    held->set_state_hash(report.state_hash);
+    held->set_hash(node.report->report_hash);
+    held->set_verdict(ToWire(report.verdict));
+    held->set_settled(report.settled);
+    held->set_agent_version(node.report->agent_version);
+    held->set_boot_id(node.report->boot_id);
+  }
   (void)node.link->Send(ToOutbound(message));
 
   PushPauses(node);
@@ -179,15 +192,6 @@ void FleetModel::Welcome(Node& node, const v1::Hello& hello) {
     spdlog::warn("node {}: {}", node.name, node.nack);
   } else {
     Push(node);
-  }
-  // The node's last acknowledged report is not the one known here: its findings are wanted in full.
-  const std::string known = node.report ? node.report->report_hash : "";
-  if (hello.report_hash() != known) {
-    v1::ControllerMessage ask;
-    ask.mutable_report_ack()->set_hash(known);
-    ask.mutable_report_ack()->set_stored_change(node.durable_change);
-    ask.mutable_report_ack()->set_need_full(true);
-    (void)node.link->Send(ToOutbound(ask));
   }
   Touch(node);
 }

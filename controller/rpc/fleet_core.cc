@@ -27,12 +27,16 @@ Overloaded(F...) -> Overloaded<F...>;
 
 FleetCore::FleetCore(Store& store, const Clock& clock, const CatalogDeclarations& catalog,
                      FleetOptions options)
-    : clock_(clock), model_(store, clock, catalog, options), view_(model_.view()) {}
+    : clock_(clock), model_(store, clock, catalog, options) {
+  model_.ShowTo([this](std::shared_ptr<const FleetView> view) {
+    std::lock_guard lock(mutex_);
+    view_.swap(view);
+  });
+}
 
 FleetCore::~FleetCore() { Stop(); }
 
 void FleetCore::Start() {
-  PublishView();
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -46,29 +50,18 @@ std::shared_ptr<const FleetView> FleetCore::view() const {
   return view_;
 }
 
-void FleetCore::PublishView() {
-  auto view = model_.view();
-  std::lock_guard lock(mutex_);
-  view_.swap(view);
-}
-
 void FleetCore::Run() {
   while (true) {
     auto events = events_.WaitAllFor(kTick);
     std::size_t handled = 0;
     for (Event& event : events) {
       Handle(event);
-      if (++handled % kBatch == 0) {
-        model_.EndBatch();
-        PublishView();
-      }
+      if (++handled % kBatch == 0) model_.EndBatch();
     }
     model_.EndBatch();
-    PublishView();
     if (events.empty() && events_.closed()) break;
   }
   model_.Shutdown();
-  PublishView();
 }
 
 void FleetCore::Handle(Event& event) {

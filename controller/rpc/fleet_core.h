@@ -70,7 +70,6 @@ class FleetCore {
 
   void Run();
   void Handle(Event& event);
-  void PublishView();
 
   const Clock& clock_;
   FleetModel model_;  // of the core's thread once it runs

@@ -99,6 +99,12 @@ void FleetModel::Publish() {
   }
   view_ = std::move(view);
   reshaped_ = false;
+  if (show_) show_(view_);
+}
+
+void FleetModel::ShowTo(std::function<void(std::shared_ptr<const FleetView>)> show) {
+  show_ = std::move(show);
+  show_(view_);
 }
 
 NodeDesired FleetModel::DesiredOf(const Node& node) const {
@@ -207,7 +213,10 @@ void FleetModel::Flush() {
 void FleetModel::EndBatch() {
   const Clock::Steady now = clock_.Now();
   if (!read_only_.empty() && now >= next_probe_) (void)Writable();
+  // Shown first, told afterwards: who hears that something happened may ask for it at once.
+  Publish();
   if (read_only_.empty()) Flush();
+  if (reshaped_) Publish();  // the disk turned out to be full
   for (auto it = strangers_.begin(); it != strangers_.end();) {
     if (now - it->second < options_.hello_within) {
       ++it;
@@ -218,7 +227,7 @@ void FleetModel::EndBatch() {
                                                        " ms of the stream's beginning"));
     it = strangers_.erase(it);
   }
-  Publish();
+  for (const auto& answer : std::exchange(answers_, {})) answer();
   TellPlans();
   TellFollowers();
   TellWatchers();
@@ -239,15 +248,16 @@ void FleetModel::Shutdown() {
 }
 
 void FleetModel::Install(Installation order) {
+  const auto done = WhenShown(std::move(order.done));
   if (order.base != state_->number())
-    return order.done(
+    return done(
         Status(Code::kAborted, "generation " + std::to_string(state_->number()) + " was stored meanwhile"));
-  if (!Writable()) return order.done(Status(Code::kResourceExhausted, read_only_));
+  if (!Writable()) return done(Status(Code::kResourceExhausted, read_only_));
   const StoredGeneration& stored = order.state->stored;
   const Status status = store_.AddGeneration(stored);
   if (!status.ok()) {
     if (status.code() != Code::kAborted) CannotWrite(status);
-    return order.done(status);
+    return done(status);
   }
   (void)Audited(order.audit);
   state_ = order.state;
@@ -278,12 +288,13 @@ void FleetModel::Install(Installation order) {
     ++it;
   }
   reshaped_ = true;
-  order.done(Ok());
+  done(Ok());
 }
 
 void FleetModel::SetPause(PauseOrder order) {
   const Pause& wanted = order.pause;
-  const auto refuse = [&](Code code, const std::string& why) { order.done(Status(code, why), {}); };
+  const auto done = WhenShown(std::move(order.done));
+  const auto refuse = [&](Code code, const std::string& why) { done(Status(code, why), {}); };
   if (!wanted.node.empty() && !nodes_.contains(wanted.node))
     return refuse(Code::kNotFound,
                   "node \"" + wanted.node + "\" is not known; railctl get nodes lists those that are");
@@ -330,17 +341,17 @@ void FleetModel::SetPause(PauseOrder order) {
   }
   reshaped_ = true;
   if (!stored.ok())
-    return order.done(
-        Status(Code::kResourceExhausted,
-               "the connected nodes were told to pause, but it will not survive a restart of the "
-               "controller: " +
-                   read_only_),
-        std::move(response));
-  order.done(Ok(), std::move(response));
+    return done(Status(Code::kResourceExhausted,
+                       "the connected nodes were told to pause, but it will not survive a restart of the "
+                       "controller: " +
+                           read_only_),
+                std::move(response));
+  done(Ok(), std::move(response));
 }
 
 void FleetModel::Forget(const std::string& name, const std::string& who,
-                        std::function<void(const Status&)> done) {
+                        std::function<void(const Status&)> answered) {
+  const auto done = WhenShown(std::move(answered));
   const auto found = nodes_.find(name);
   if (found == nodes_.end())
     return done(Status(Code::kNotFound,

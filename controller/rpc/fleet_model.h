@@ -68,6 +68,9 @@ class FleetModel {
   /// Everything from the store. A generation that this build cannot resolve is no error: FleetState::problem.
   Status Load();
   std::shared_ptr<const FleetView> view() const { return view_; }
+  /// `show` gets the present view, and from then on each new one before anybody is told of what it shows: who
+  /// has been answered finds his own write, and a watcher who is woken finds the news.
+  void ShowTo(std::function<void(std::shared_ptr<const FleetView>)> show);
 
   // What agents' streams say.
   void OnOpened(const std::shared_ptr<AgentLink>& link);
@@ -85,8 +88,8 @@ class FleetModel {
   void SetPause(PauseOrder order);
   void Forget(const std::string& node, const std::string& who, std::function<void(const Status&)> done);
 
-  /// To be called when a batch of the above is done, and at least each 200 ms: commits, acknowledges,
-  /// publishes, and does what is due.
+  /// To be called when a batch of the above is done, and at least each 200 ms: publishes, commits,
+  /// acknowledges, answers, and does what is due. Orders are answered here, not before.
   void EndBatch();
   /// Ends every stream; dry runs are answered with what there is.
   void Shutdown();
@@ -147,6 +150,13 @@ class FleetModel {
   void CannotWrite(const Status& status);
   Status Audited(AuditRow row);
   void Unlink(Node& node);
+  /// `done`, called by EndBatch when what the order did is shown.
+  template <class... Answer>
+  std::function<void(Answer...)> WhenShown(std::function<void(Answer...)> done) {
+    return [this, done = std::move(done)](Answer... answer) {
+      answers_.push_back([done, answer...] { done(answer...); });
+    };
+  }
 
   // fleet_agents.cc
   void OnHello(const std::shared_ptr<AgentLink>& link, const v1::Hello& hello);
@@ -186,6 +196,8 @@ class FleetModel {
   std::set<std::string> touched_;  // since the last Publish
   bool reshaped_ = true;           // nodes came or went, or something beside nodes changed
   std::shared_ptr<const FleetView> view_;
+  std::function<void(std::shared_ptr<const FleetView>)> show_;
+  std::vector<std::function<void()>> answers_;  // of WhenShown
 
   std::uint64_t next_command_ = 1;
   std::deque<Asking> asking_;

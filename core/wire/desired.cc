@@ -2,16 +2,17 @@
 #include <set>
 
 #include "core/wire/wire.h"
+#include "railwright/utf8.h"
 
 namespace railwright {
 namespace {
 
 // "link.mtu on rail0", for messages.
 std::string Place(const std::string& key, const std::string& target) {
-  return target.empty() ? key + " on the node" : key + " on " + target;
+  return target.empty() ? Brief(key) + " on the node" : Brief(key) + " on " + Brief(target);
 }
 
-std::string Short(const std::string& hash) { return hash.substr(0, 12); }
+std::string Short(const std::string& hash) { return Brief(hash.substr(0, 12)); }
 
 }  // namespace
 
@@ -47,7 +48,7 @@ Result<DesiredState> FromWire(const v1::DesiredState& message) {
   for (const v1::Port& port : overlay.ports()) {
     if (port.name().empty()) return Status(Code::kInvalidArgument, what + ": a port has no name");
     if (!ports.insert(port.name()).second)
-      return Status(Code::kInvalidArgument, what + ": port " + port.name() + " is declared twice");
+      return Status(Code::kInvalidArgument, what + ": port " + Brief(port.name()) + " is declared twice");
     state.ports.push_back(FromWire(port));
   }
   std::set<KeyTarget> seen;
@@ -56,7 +57,7 @@ Result<DesiredState> FromWire(const v1::DesiredState& message) {
       if (spec.key().empty()) return Status(Code::kInvalidArgument, what + ": a setting has no key");
       if (!seen.insert({spec.key(), spec.target()}).second)
         return Status(Code::kInvalidArgument, what + ": " + Place(spec.key(), spec.target()) +
-                                                  " is set twice (" + spec.origin().place() + ")");
+                                                  " is set twice (" + Brief(spec.origin().place()) + ")");
       state.settings.push_back(FromWire(spec));
     }
   }

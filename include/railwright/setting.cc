@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "railwright/explain.h"
+#include "railwright/utf8.h"
 
 namespace railwright {
 
@@ -79,8 +80,9 @@ Result<Catalog::Match> Catalog::Find(std::string_view key) const {
   }
   std::vector<std::string_view> known;
   for (const auto& setting : settings_) known.push_back(setting->info().key);
-  std::string message = "unknown setting \"" + std::string(key) + "\"";
-  if (const auto near = Nearest(key, known); !near.empty())
+  constexpr std::size_t kLongestKey = 253;  // none is longer, and comparing costs its length
+  std::string message = "unknown setting \"" + Brief(key) + "\"";
+  if (const auto near = Nearest(key.substr(0, kLongestKey), known); !near.empty())
     message += "; did you mean \"" + std::string(near) + "\"?";
   return Status(Code::kNotFound, std::move(message));
 }

@@ -21,4 +21,9 @@ CodePoint FrontCodePoint(std::string_view text);
 /// byte, and values read from a machine (the content of a file) may hold any. Idempotent.
 std::string ValidUtf8(std::string_view text);
 
+/// A text from elsewhere as a sentence may quote it: at most `limit` bytes (at least 48), control characters
+/// and bytes that are no UTF-8 as \n, \t, \xNN. What is left out in the middle shows: "ab… [70000 bytes]
+/// …yz".
+std::string Brief(std::string_view text, std::size_t limit = 200);
+
 }  // namespace railwright

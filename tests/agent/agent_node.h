@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,11 +83,16 @@ class AgentNode {
                          [this](ToController message) { sent.push_back(std::move(message)); },
                          [this] { return session_text; },
                          {},
-                         [this](LogLevel, const std::string& line) { log.push_back(line); }});
+                         [this](LogLevel, const std::string& line) { log.push_back(line); },
+                         [this] {
+                           if (at_work) at_work();
+                         }});
     return agent->Start().ok();
   }
-  void Welcome(std::uint64_t stored_change = 0, bool send_catalog = false) {
+  void Welcome(std::uint64_t stored_change = 0, bool send_catalog = false,
+               const std::optional<v1::HeldReport>& held = {}) {
     v1::Welcome welcome;
+    if (held) *welcome.mutable_held() = *held;
     welcome.set_wire(1);
     welcome.set_version("0.1.0");
     welcome.set_stored_change(stored_change);
@@ -166,6 +172,7 @@ class AgentNode {
   std::unique_ptr<NodeAgent> agent;
   std::deque<ToController> sent;
   std::vector<std::string> log;
+  std::function<void()> at_work;  ///< called before each operation on the machine
   std::string session_text = "connecting: not tried yet";
   std::uint64_t connection = 0, stored = 0;
   std::size_t acknowledged = 0;

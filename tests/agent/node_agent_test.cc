@@ -96,6 +96,64 @@ TEST_F(NodeAgentTest, AnUnknownKeyIsRefusedByName) {
       << Sent<v1::Nack>()[0].message();
 }
 
+// The reason of the Nack that `state` is answered with.
+std::string Printed(const v1::Nack& nack) {
+  for (const unsigned char c : nack.message()) EXPECT_TRUE(c >= 0x20 && c != 0x7f) << nack.message();
+  return nack.message();
+}
+
+TEST_F(NodeAgentTest, ANackQuotesPoisonShortAndPrintableAndStillTellsTheReason) {
+  const std::string huge = "\x1b[2J\n" + std::string(1 << 20, 'k');
+  struct Case {
+    std::string key, target, value, place, node, reason;
+  };
+  for (const Case& one : {Case{huge, "rail0", "1", "site.yaml:3", "gpu-001", "unknown setting"},
+                          Case{"link.mtu", huge, "1", "site.yaml:3", "gpu-001", "no port of that name"},
+                          Case{"link.mtu", "rail0", huge, "site.yaml:3", "gpu-001", "is not a number"},
+                          Case{"link.mtu", "", "1", huge, "gpu-001", "applies to a port"},
+                          Case{"sysctl.a", "", "1", "site.yaml:3", huge, "it is for node"}}) {
+    Welcome();
+    sent.clear();
+    v1::GroupPayload group;
+    AddWish(group, one.key, one.target, one.value);
+    group.mutable_settings(0)->mutable_origin()->set_place(one.place);
+    v1::NodeOverlay overlay;
+    overlay.set_node(one.node);
+    v1::Port* port = overlay.add_ports();
+    port->set_name("rail0");
+    Give(Sealed(3, group, overlay));
+    ASSERT_EQ(Sent<v1::Nack>().size(), 1U) << one.reason;
+    const std::string said = Printed(Sent<v1::Nack>()[0]);
+    EXPECT_LE(said.size(), 1024U) << one.reason;
+    EXPECT_NE(said.find(one.reason), std::string::npos) << said;
+    EXPECT_NE(said.find("…"), std::string::npos) << "that something was left out shows: " << said;
+    EXPECT_NE(said.find("\\x1b"), std::string::npos) << said;
+  }
+}
+
+TEST_F(NodeAgentTest, ANackOfAStateWithAnEndlessHashIsShort) {
+  Welcome();
+  v1::DesiredState message = State(3);
+  message.set_hash(std::string(1 << 20, '\n'));
+  Give(message);
+  ASSERT_EQ(Sent<v1::Nack>().size(), 1U);
+  EXPECT_LT(Sent<v1::Nack>()[0].ByteSizeLong(), 1500U);
+  Printed(Sent<v1::Nack>()[0]);
+}
+
+TEST_F(NodeAgentTest, ADryRunOfPoisonIsAnsweredShort) {
+  Welcome();
+  v1::GroupPayload group;
+  AddWish(group, std::string(1 << 20, '\x01'), "", "1");
+  v1::NodeOverlay overlay;
+  overlay.set_node("gpu-001");
+  v1::Command command;
+  *command.mutable_plan() = Sealed(3, group, overlay);
+  Give(command);
+  ASSERT_EQ(Sent<v1::CommandResult>().size(), 1U);
+  EXPECT_LT(Sent<v1::CommandResult>()[0].ByteSizeLong(), 1500U);
+}
+
 TEST_F(NodeAgentTest, AStateForAnotherNodeIsRefused) {
   Welcome();
   Give(State(3, "4200", "gpu-002"));

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <thread>
@@ -193,33 +191,6 @@ TEST_F(RunLoopTest, RestsWhenNothingHappens) {
                       static_cast<double>(after.tv_nsec - before.tv_nsec) / 1e9;
   EXPECT_LT(busy, 0.1);
   End();
-}
-
-TEST(Supervisor, SpeaksToWhoeverListens) {
-  TemporaryDirectory directory;
-  const std::string path = directory.path() + "/notify";
-  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  setenv("NOTIFY_SOCKET", path.c_str(), 1);
-  setenv("WATCHDOG_USEC", "200000", 1);
-  Supervisor supervisor;
-  supervisor.Ready();
-  supervisor.Ready();
-  supervisor.Status("gpu-001: Compliant\nMAINPID=1");
-  supervisor.Alive(std::chrono::steady_clock::now());
-  supervisor.Alive(std::chrono::steady_clock::now());
-  unsetenv("NOTIFY_SOCKET");
-  unsetenv("WATCHDOG_USEC");
-  std::vector<std::string> said;
-  char buffer[512];
-  for (ssize_t got = 0; (got = recv(fd, buffer, sizeof buffer, 0)) > 0;)
-    said.emplace_back(buffer, static_cast<std::size_t>(got));
-  close(fd);
-  EXPECT_EQ(supervisor.interval(), 100ms);
-  EXPECT_EQ(said, (std::vector<std::string>{"READY=1", "STATUS=gpu-001: Compliant MAINPID=1", "WATCHDOG=1"}));
 }
 
 }  // namespace

@@ -48,6 +48,16 @@ class Listener {
     return ack;
   }
   void Forget() { *this = Listener(); }
+  /// What its Welcome says of the report `last`, which it has taken.
+  static v1::HeldReport Held(const v1::Report& last) {
+    v1::HeldReport held;
+    held.set_hash(last.hash());
+    held.set_generation(last.generation());
+    held.set_state_hash(last.state_hash());
+    held.set_verdict(last.verdict());
+    held.set_settled(last.settled());
+    return held;
+  }
   std::uint64_t stored_ = 0;
 
  private:
@@ -147,6 +157,92 @@ TEST_F(ReporterTest, WhatHappensWhileOneIsUnderWayGoesIntoTheNext) {
   ASSERT_TRUE(second.has_value());
   ASSERT_EQ(second->findings_size(), 1);
   EXPECT_EQ(second->findings(0).observed(), "49");
+}
+
+TEST_F(ReporterTest, AfterAReconnectNothingIsSaidThatTheControllerHolds) {
+  const auto report = Next();
+  reporter_.Acknowledge(listener_.Take(*report));
+  const v1::HeldReport held = Listener::Held(*report);
+  reporter_.Connected(&held);
+  EXPECT_FALSE(Next().has_value());
+  report_.findings[0].observed = "2";
+  const auto delta = Next();
+  ASSERT_TRUE(delta.has_value());
+  EXPECT_FALSE(delta->full());
+  EXPECT_EQ(delta->base_hash(), held.hash());
+}
+
+TEST_F(ReporterTest, ALifeThatFindsWhatTheLastOneReportedIsSilent) {
+  const v1::HeldReport held = Listener::Held(*Next());
+  Reporter next_life;
+  next_life.Connected(&held);
+  EXPECT_FALSE(next_life.Next(report_, pending_, now_).has_value());
+  EXPECT_EQ(next_life.acknowledged(), held.hash());
+  report_.settled = true;
+  const auto delta = next_life.Next(report_, pending_, now_);
+  ASSERT_TRUE(delta.has_value());
+  EXPECT_FALSE(delta->full());
+}
+
+TEST_F(ReporterTest, ALifeThatFindsSomethingElseReportsInFull) {
+  const v1::HeldReport held = Listener::Held(*Next());
+  report_.findings[0].observed = "2";
+  Reporter next_life;
+  next_life.Connected(&held);
+  const auto report = next_life.Next(report_, pending_, now_);
+  ASSERT_TRUE(report.has_value());
+  EXPECT_TRUE(report->full());
+}
+
+TEST_F(ReporterTest, AnotherGenerationVerdictOrAgentIsToldThoughTheFindingsAreHeld) {
+  const v1::HeldReport same = Listener::Held(*Next());
+  v1::HeldReport generation = same, state = same, verdict = same, settled = same;
+  generation.set_generation(3);
+  state.set_state_hash("other");
+  verdict.set_verdict(v1::VERDICT_DRIFTED);
+  settled.set_settled(true);
+  for (const v1::HeldReport& held : {generation, state, verdict, settled}) {
+    Reporter next_life;
+    next_life.Connected(&held);
+    const auto report = next_life.Next(report_, pending_, now_);
+    ASSERT_TRUE(report.has_value()) << held.ShortDebugString();
+    EXPECT_EQ(report->findings_size(), 0);
+  }
+  Reporter updated;
+  updated.Connected(&same, /*same_agent=*/false);
+  EXPECT_TRUE(updated.Next(report_, pending_, now_).has_value());
+}
+
+TEST_F(ReporterTest, AnAcknowledgementThatWasLostIsMadeUpForByTheWelcome) {
+  Exchange();
+  report_.findings[0].observed = "2";
+  const auto lost = Next();
+  (void)listener_.Take(*lost);
+  const v1::HeldReport held = Listener::Held(*lost);
+  reporter_.Connected(&held);
+  EXPECT_FALSE(Next().has_value());
+  EXPECT_EQ(reporter_.acknowledged(), lost->hash());
+}
+
+TEST_F(ReporterTest, AControllerThatHoldsAnOlderReportIsToldInFull) {
+  const v1::HeldReport held = Listener::Held(*Next());
+  report_.findings[0].observed = "2";
+  reporter_.Connected();
+  Exchange();
+  reporter_.Connected(&held);  // restored from a backup
+  const auto report = Next();
+  ASSERT_TRUE(report.has_value());
+  EXPECT_TRUE(report->full());
+}
+
+TEST_F(ReporterTest, HistoryIsToldThoughTheReportIsHeld) {
+  const v1::HeldReport held = Listener::Held(*Next());
+  reporter_.Connected(&held);
+  Happen(1);
+  const auto report = Next();
+  ASSERT_TRUE(report.has_value());
+  EXPECT_EQ(report->changes_size(), 1);
+  EXPECT_EQ(report->findings_size(), 0);
 }
 
 TEST_F(ReporterTest, AfterAReconnectADeltaIsEnoughWhenTheControllerKnowsTheBase) {

@@ -18,6 +18,7 @@
 
 #include "core/decode/iptables_save.h"
 #include "core/diagnose/firewall.h"
+#include "tests/support/fork_child.h"
 
 namespace railwright {
 namespace {
@@ -94,7 +95,7 @@ class FirewallKernelTest : public testing::Test {
     int ready[2], go[2];
     ASSERT_EQ(pipe(ready), 0);
     ASSERT_EQ(pipe(go), 0);
-    peer_ = fork();
+    peer_ = ForkChild();
     if (peer_ == 0) {
       if (unshare(CLONE_NEWNET) != 0) _exit(1);
       (void)!write(ready[1], "x", 1);

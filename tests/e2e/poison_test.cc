@@ -38,6 +38,9 @@ TEST(PoisonedState, IsAnsweredWithANackEachTimeAndTheAgentLives) {
   bad_value.mutable_settings(0)->set_target("rail0");
   bad_value.mutable_settings(0)->set_value(std::string(1 << 20, '9'));
 
+  v1::GroupPayload endless_key;
+  endless_key.add_settings()->set_key("\x1b[2J" + std::string(1 << 20, '\n'));
+
   std::vector<v1::ControllerMessage> poison{
       Sealed(1, "\xff\xff\xff", Overlay("gpu-001")),
       Sealed(2, "", std::string(1 << 16, '\n')),
@@ -45,6 +48,8 @@ TEST(PoisonedState, IsAnsweredWithANackEachTimeAndTheAgentLives) {
       Sealed(4, bad_value.SerializeAsString(), Overlay("gpu-001")),
       Sealed(5, "", Overlay("gpu-002")),
       Sealed(6, "", ""),
+      Sealed(9, endless_key.SerializeAsString(), Overlay("gpu-001")),
+      Sealed(10, "", Overlay("gpu-\x1b[2J" + std::string(1 << 20, '\t'))),
       Sealed(0, "", Overlay("gpu-001")),
   };
   v1::ControllerMessage wrong_hash = Sealed(7, "", Overlay("gpu-001"));
@@ -78,7 +83,8 @@ TEST(PoisonedState, IsAnsweredWithANackEachTimeAndTheAgentLives) {
   for (std::size_t i = 0; i < nacks.size(); ++i) {
     EXPECT_EQ(nacks[i].hash(), poison[i].desired().hash());
     EXPECT_NE(nacks[i].message(), "");
-    EXPECT_LT(nacks[i].message().size(), 4096U) << "a poison must not be echoed whole";
+    EXPECT_LE(nacks[i].message().size(), 1024U) << "a poison must not be echoed whole";
+    for (const unsigned char c : nacks[i].message()) EXPECT_TRUE(c >= 0x20 && c != 0x7f) << i;
   }
   EXPECT_EQ(acks[0].generation(), 8U) << "the empty wish of this very node is a good state";
   EXPECT_TRUE(agent.running());

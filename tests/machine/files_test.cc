@@ -11,6 +11,7 @@
 #include "agent/machine/linux_machine.h"
 #include "agent/tools/tools.h"
 #include "tests/machine/temporary_directory.h"
+#include "tests/support/fork_child.h"
 
 namespace railwright::machine {
 namespace {
@@ -167,7 +168,7 @@ TEST_F(FilesTest, KilledInTheMiddleTheOldOrTheNewContentIsThereWhole) {
   ASSERT_TRUE(machine_->Set("/file/etc/x", a).ok());
   std::mt19937 random(5);
   for (int round = 0; round < 30; ++round) {
-    const pid_t child = ::fork();
+    const pid_t child = ForkChild();
     ASSERT_GE(child, 0);
     if (child == 0) {
       for (;;) {

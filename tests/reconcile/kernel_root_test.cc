@@ -17,6 +17,7 @@
 #include "agent/reconcile/reconciler.h"
 #include "tests/machine/network_namespace.h"
 #include "tests/support/build_state.h"
+#include "tests/support/fork_child.h"
 
 namespace railwright {
 
@@ -311,7 +312,7 @@ TEST_F(KernelLoopTest, ARecordingGivesTheSameVerdictsAsTheMachine) {
 
 TEST_F(KernelLoopTest, KilledAnywhereTheNextLifeFinishesAndEverythingCanBePutBack) {
   for (int delay_us = 0; delay_us <= 60'000; delay_us += 4'000) {
-    const pid_t child = ::fork();
+    const pid_t child = ForkChild();
     if (child == 0) {
       Life life(journal_path_);
       (void)life.agent->Accept(Profile(1));

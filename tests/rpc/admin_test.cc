@@ -94,6 +94,16 @@ TEST_F(AdminTest, UnchangedDocumentsMakeNoGeneration) {
   EXPECT_EQ(Admin().Apply(SiteYaml(9000)).last().generation(), 2u);
 }
 
+TEST_F(AdminTest, ApplyWithoutWaitListsNodesThatAreNewInThisVeryApply) {
+  const auto first = Admin().Apply(SiteYaml(4200, "gpu-[001-002]"));
+  EXPECT_EQ(first.last().nodes(), 2u);
+  EXPECT_EQ(first.last().unreachable_size(), 2);
+  const auto second = Admin().Apply(SiteYaml(4200, "gpu-[001-003]"));
+  EXPECT_EQ(second.last().nodes(), 3u);
+  ASSERT_EQ(second.last().unreachable_size(), 3);
+  EXPECT_EQ(second.last().unreachable(2), "gpu-003");
+}
+
 TEST_F(AdminTest, ApplyReplacesWhatItNamesAndPruneRemovesTheRest) {
   ASSERT_TRUE(Admin()
                   .Apply(SiteYaml() + "---\nkind: Profile\nname: extra\nfor: {role: gpu}\nsettings:\n"

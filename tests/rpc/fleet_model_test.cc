@@ -426,11 +426,29 @@ TEST_F(FleetModelTest, AfterARestartEverythingIsThereAndEverybodyIsStale) {
   EXPECT_EQ(link->Count(Body::kReportAck), 0) << "its report is known";
 }
 
-TEST_F(FleetModelTest, AReportHashThatIsNotKnownIsAskedForInFull) {
+TEST_F(FleetModelTest, TheWelcomeSaysWhichReportIsDurableHere) {
   ASSERT_TRUE(Install(SiteYaml()).ok());
-  auto hello = HelloOf("gpu-001");
-  hello.mutable_hello()->set_report_hash("of another life");
-  EXPECT_TRUE(Connect(hello)->Last(Body::kReportAck).report_ack().need_full());
+  const auto first = Connect(HelloOf("gpu-001"));
+  EXPECT_FALSE(first->sent[0].welcome().has_held());
+  const auto report = ReportOf(1, 1, HashOf("gpu-001"), Verdict::kDrifted, 4);
+  Say(first, report);
+  Restart();
+  const v1::HeldReport held = Connect(HelloOf("gpu-001"))->sent[0].welcome().held();
+  EXPECT_EQ(held.hash(), report.report().hash());
+  EXPECT_EQ(held.generation(), 1u);
+  EXPECT_EQ(held.state_hash(), HashOf("gpu-001"));
+  EXPECT_EQ(held.verdict(), v1::VERDICT_DRIFTED);
+  EXPECT_EQ(held.settled(), report.report().settled());
+  EXPECT_EQ(held.agent_version(), HelloOf("gpu-001").hello().version());
+  EXPECT_EQ(held.boot_id(), HelloOf("gpu-001").hello().boot_id());
+}
+
+TEST_F(FleetModelTest, AReportThatIsNotDurableYetIsNotSaidToBeHeld) {
+  ASSERT_TRUE(Install(SiteYaml()).ok());
+  const auto link = Connect(HelloOf("gpu-001"));
+  store_.SetFailure(Status(Code::kResourceExhausted, "full"));
+  Say(link, ReportOf(1, 1, HashOf("gpu-001"), Verdict::kDrifted, 1));
+  EXPECT_FALSE(Connect(HelloOf("gpu-001"))->sent[0].welcome().has_held());
 }
 
 TEST_F(FleetModelTest, AFullDiskKeepsReportsUnacknowledgedAndHeals) {
@@ -537,6 +555,7 @@ TEST_F(FleetModelTest, ANodeThatLeavesTheInventoryStopsEnforcingAndIsKnownUntilF
 
   Status result;
   model_->Forget("gpu-001", "ann", [&](const Status& status) { result = status; });
+  model_->EndBatch();
   EXPECT_EQ(result.code(), Code::kFailedPrecondition) << "still in the inventory";
   model_->Forget("gpu-004", "ann", [&](const Status& status) { result = status; });
   model_->EndBatch();
@@ -601,6 +620,7 @@ TEST_F(FleetModelTest, APauseIsPulledAlsoWithAFullDisk) {
   model_->SetPause({{"gpu-001", "", "ann", ""}, false, [&](const Status& status, v1::SetPauseResponse) {
                       result = status;
                     }});
+  model_->EndBatch();
   EXPECT_EQ(result.code(), Code::kResourceExhausted);
   EXPECT_NE(result.message().find("were told to pause"), std::string::npos);
   EXPECT_EQ(link->Last(Body::kPauses).pauses().pauses_size(), 1);
