@@ -10,7 +10,7 @@
 namespace railwright {
 
 /// On a filesystem that does not outlive a boot, in a folder that only root writes.
-inline constexpr char kRulesetFile[] = "/run/railwright/nft-ruleset";
+inline constexpr char kRulesetFile[] = "/run/railwright-agent/nft-ruleset";
 
 struct LinuxMachineOptions {
   std::string root{};  ///< prefix of every /sys, /proc, /file path; "" in production
