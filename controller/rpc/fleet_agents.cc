@@ -131,6 +131,7 @@ void FleetModel::OnHello(const std::shared_ptr<AgentLink>& link, const v1::Hello
   }
   node.link = link;
   node.linked_at = clock_.Now();
+  node.silent = false;
   by_link_[link.get()] = &node;
   node.heard->wall_us = Micros(clock_.WallNow().time_since_epoch());
   node.heard->steady_us = Micros(clock_.Now().time_since_epoch());

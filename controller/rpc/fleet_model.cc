@@ -213,6 +213,7 @@ void FleetModel::Flush() {
 void FleetModel::EndBatch() {
   const Clock::Steady now = clock_.Now();
   if (!read_only_.empty() && now >= next_probe_) (void)Writable();
+  NoteSilence(now);
   // Shown first, told afterwards: who hears that something happened may ask for it at once.
   Publish();
   if (read_only_.empty()) Flush();

@@ -108,6 +108,7 @@ class FleetModel {
     std::string sent_hash;      // the state that this link was sent last
     std::string nack, nack_hash;
     std::shared_ptr<Heard> heard = std::make_shared<Heard>();
+    bool silent = true;                                // as watchers were told
     std::shared_ptr<const StoredReport> report;        // the newest, durable or not
     std::shared_ptr<const StoredReport> acknowledged;  // the newest that the agent knows to be durable
     std::uint64_t durable_change = 0, known_change = 0;
@@ -174,6 +175,7 @@ class FleetModel {
   void TellFollowers();
   bool TellFollower(Following& following);
   std::optional<v1::NodeOutcome> OutcomeOf(const Node& node) const;
+  void NoteSilence(Clock::Steady now);
   void TellWatchers();
 
   Store& store_;
@@ -190,7 +192,7 @@ class FleetModel {
   std::uint64_t highest_generation_ = 0;
 
   std::string read_only_;
-  Clock::Steady next_probe_{};
+  Clock::Steady next_probe_{}, next_silence_look_{};
   std::set<Node*> unsaved_;
 
   std::set<std::string> touched_;  // since the last Publish

@@ -395,6 +395,46 @@ TEST_F(FleetModelTest, ThreeHeartbeatsOfSilenceMakeANodeStale) {
   EXPECT_TRUE(StatusOf("gpu-002").stale()) << "never seen";
 }
 
+TEST_F(FleetModelTest, ADisconnectedNodeIsStaleOnlyAfterThreeHeartbeatsWithoutAWord) {
+  ASSERT_TRUE(Install(SiteYaml()).ok());
+  const auto link = Connect(HelloOf("gpu-001"));
+  Say(link, ReportOf(1, 1, HashOf("gpu-001"), Verdict::kCompliant));
+  clock_.Advance(seconds(10));
+  model_->OnGone(link);
+  model_->EndBatch();
+  EXPECT_FALSE(StatusOf("gpu-001").connected());
+  EXPECT_FALSE(StatusOf("gpu-001").stale()) << "it may be dialling";
+  EXPECT_EQ(StatusOf("gpu-001").verdict(), v1::VERDICT_COMPLIANT);
+  clock_.Advance(seconds(20));
+  EXPECT_FALSE(StatusOf("gpu-001").stale());
+  clock_.Advance(milliseconds(1));
+  EXPECT_TRUE(StatusOf("gpu-001").stale()) << "30 s after its last word, not after the end of its stream";
+}
+
+TEST_F(FleetModelTest, WatchersAreToldThatANodeFellSilentAndThatItSpeaksAgain) {
+  ASSERT_TRUE(Install(SiteYaml()).ok());
+  const auto link = Connect(HelloOf("gpu-001"));
+  std::vector<std::string> told;
+  model_->Watch([&](const FleetNews& news) {
+    told.insert(told.end(), news.nodes.begin(), news.nodes.end());
+    return true;
+  });
+  told.clear();
+  clock_.Advance(seconds(29));
+  model_->EndBatch();
+  EXPECT_TRUE(told.empty());
+  clock_.Advance(seconds(2));
+  model_->EndBatch();
+  model_->EndBatch();
+  EXPECT_EQ(told, std::vector<std::string>{"gpu-001"}) << "once, and nobody who was never heard";
+  v1::AgentMessage beat;
+  beat.mutable_heartbeat();
+  Say(link, beat);
+  clock_.Advance(seconds(1));
+  model_->EndBatch();
+  EXPECT_EQ(told, (std::vector<std::string>{"gpu-001", "gpu-001"}));
+}
+
 TEST_F(FleetModelTest, ANackIsShownUntilAnotherStateIsInForce) {
   ASSERT_TRUE(Install(SiteYaml()).ok());
   const auto link = Connect(HelloOf("gpu-001"));
