@@ -94,6 +94,24 @@ TEST_F(AdminTest, UnchangedDocumentsMakeNoGeneration) {
   EXPECT_EQ(Admin().Apply(SiteYaml(9000)).last().generation(), 2u);
 }
 
+TEST_F(AdminTest, TheSameFileIsUnchangedAlsoAfterARestartAndAfterARollback) {
+  // Two documents that do not begin at the first line of the file.
+  const auto site = [](int mtu) { return "# the pod\n...\n\n\n" + SiteYaml(mtu) + "\n"; };
+  ASSERT_TRUE(Admin().Apply(site(4200)).status.ok());
+  EXPECT_TRUE(Admin().Apply(site(4200)).last().unchanged());
+  const std::string hash = Admin().Plan(site(9000)).last().result().plan_hash();
+  Restart();
+  EXPECT_EQ(Admin().Plan(site(9000)).last().result().plan_hash(), hash) << "a saved plan outlives a restart";
+  EXPECT_TRUE(Admin().Apply(site(4200)).last().unchanged());
+  const auto planned = Admin().Plan(site(9000)).last().result();
+  ASSERT_EQ(planned.documents_changed_size(), 1);
+  EXPECT_EQ(planned.documents_changed(0), "Profile/base");
+  ASSERT_TRUE(Admin().Apply(site(9000)).status.ok());
+  EXPECT_EQ(Admin().Rollback(0).last().generation(), 3u);
+  EXPECT_TRUE(Admin().Apply(site(4200)).last().unchanged());
+  EXPECT_TRUE(Admin().Apply("\n" + SiteYaml()).last().unchanged()) << "moved, not changed";
+}
+
 TEST_F(AdminTest, ApplyWithoutWaitListsNodesThatAreNewInThisVeryApply) {
   const auto first = Admin().Apply(SiteYaml(4200, "gpu-[001-002]"));
   EXPECT_EQ(first.last().nodes(), 2u);
