@@ -114,9 +114,10 @@ void FleetCore::SetPause(PauseOrder order) {
   if (!events_.Post(std::move(order))) done(Stopping(), {});
 }
 
-void FleetCore::Forget(std::string node, std::string who, std::function<void(const Status&)> done) {
+void FleetCore::Forget(std::string node, std::string who,
+                       std::function<void(const Status&, std::vector<Pause>)> done) {
   const auto refused = done;
-  if (!events_.Post(ForgetEvent{std::move(node), std::move(who), std::move(done)})) refused(Stopping());
+  if (!events_.Post(ForgetEvent{std::move(node), std::move(who), std::move(done)})) refused(Stopping(), {});
 }
 
 }  // namespace railwright

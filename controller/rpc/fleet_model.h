@@ -86,7 +86,9 @@ class FleetModel {
   /// Tells every node at once, and from then on what changes, until `tell` gives false.
   void Watch(std::function<bool(const FleetNews&)> tell);
   void SetPause(PauseOrder order);
-  void Forget(const std::string& node, const std::string& who, std::function<void(const Status&)> done);
+  /// `done` is given the pauses that were dropped with the node.
+  void Forget(const std::string& node, const std::string& who,
+              std::function<void(const Status&, std::vector<Pause>)> done);
 
   /// To be called when a batch of the above is done, and at least each 200 ms: publishes, commits,
   /// acknowledges, answers, and does what is due. Orders are answered here, not before.
@@ -139,7 +141,7 @@ class FleetModel {
     bool first = true;
   };
 
-  // fleet_model.cc
+  // fleet_model.cc, fleet_orders.cc
   Node& Touch(Node& node);
   void Publish();
   std::shared_ptr<const NodeView> ViewOf(const Node& node) const;
@@ -151,6 +153,7 @@ class FleetModel {
   void CannotWrite(const Status& status);
   Status Audited(AuditRow row);
   void Unlink(Node& node);
+  Status UnknownNode(const std::string& name) const;
   /// `done`, called by EndBatch when what the order did is shown.
   template <class... Answer>
   std::function<void(Answer...)> WhenShown(std::function<void(Answer...)> done) {

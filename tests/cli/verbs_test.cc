@@ -348,6 +348,35 @@ TEST_F(VerbsTest, PauseSaysWhomItDidNotReachAndRefusesSlips) {
   EXPECT_EQ(Run({"pause", "--all", "link.mtu"}).code, 64);
 }
 
+TEST_F(VerbsTest, APauseOfANodeThatHasGoneCanBeEndedButNotMade) {
+  script().status.add_retired("gpu-008");
+  auto* left = script().status.add_pauses();
+  left->set_node("gpu-009");
+  EXPECT_EQ(Run({"pause", "--resume", "gpu-009"}).code, 0);
+  EXPECT_EQ(Run({"pause", "--resume", "gpu-008"}).code, 0);
+  const Ran anew = Run({"pause", "gpu-009"});
+  EXPECT_EQ(anew.code, 64);
+  EXPECT_NE(anew.err.find("neither a node nor a key; did you mean"), std::string::npos) << anew.err;
+  const Ran slip = Run({"pause", "--resume", "gpu-0099"});
+  EXPECT_EQ(slip.code, 64);
+  EXPECT_NE(slip.err.find("did you mean \"gpu-009\"?"), std::string::npos) << slip.err;
+  std::lock_guard lock(script().mutex);
+  ASSERT_EQ(script().pauses.size(), 2u);
+  EXPECT_EQ(script().pauses[0].pause().node(), "gpu-009");
+  EXPECT_TRUE(script().pauses[0].resume());
+}
+
+TEST_F(VerbsTest, ForgettingNamesThePausesThatGoWithTheNode) {
+  auto* dropped = script().forget.add_pauses();
+  dropped->set_node("gpu-009");
+  dropped->set_key("link.mtu");
+  dropped->set_by("ann");
+  const Ran ran = Run({"node", "forget", "gpu-009", "--yes"});
+  EXPECT_EQ(ran.out, "gpu-009 is forgotten\nits pause is dropped: link.mtu on gpu-009, by ann\n");
+  const Json json = Json::parse(Run({"node", "forget", "gpu-009", "--yes", "-o", "json"}).out);
+  EXPECT_EQ(json["pauses_dropped"][0]["key"], "link.mtu");
+}
+
 TEST_F(VerbsTest, ForgettingAsksFirst) {
   EXPECT_EQ(Run({"node", "forget", "gpu-009"}).code, 64);
   EXPECT_EQ(Run({"node", "forget", "gpu-009"}, {.controller = "", .input = "n\n", .terminal = true}).code,
