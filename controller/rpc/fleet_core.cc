@@ -1,5 +1,6 @@
 #include "controller/rpc/fleet_core.h"
 
+#include "controller/rpc/intake.h"
 #include "core/wire/wire.h"
 
 namespace railwright {
@@ -85,6 +86,7 @@ void FleetCore::Opened(std::shared_ptr<AgentLink> link) {
 }
 
 bool FleetCore::Said(std::shared_ptr<AgentLink> link, std::unique_ptr<v1::AgentMessage> message) {
+  Bound(*message);
   return events_.Post(SaidEvent{std::move(link), std::move(message)});
 }
 

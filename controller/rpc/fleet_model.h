@@ -28,6 +28,9 @@ struct FleetOptions {
   std::size_t batch = 100;             ///< reports in one commit (performance: 29,300 rows a second)
   std::size_t unsaved_changes = 4096;  ///< a node's, while the disk is full; then its stream waits
   std::size_t findings_most = 20'000;  ///< of one node
+  std::size_t findings_bytes_most =
+      8 << 20;                       ///< of one node's findings, together (40 of them have some 12 KiB)
+  std::size_t catalogs_most = 1000;  ///< hashes of other builds' catalogues that are remembered
 };
 
 /// What watchers are told.
@@ -211,6 +214,12 @@ class FleetModel {
   std::vector<v1::NodeChange> fresh_changes_;  // durable since the last TellWatchers
   std::uint64_t fresh_generation_ = 0;
 };
+
+/// How far an agent may be ahead of this controller, in generations: as many as were stored between the
+/// backup that was restored and the loss of the store. A million is an apply a second for eleven days. What
+/// an agent claims beyond that is not believed, or the next apply would take a number near the end of all
+/// numbers, and none could follow.
+inline constexpr std::uint64_t kGenerationsAheadMost = 1'000'000;
 
 /// The highest wire revision that both ends speak, or the sentence that refuses the agent.
 Result<unsigned> NegotiateWire(const v1::Hello& hello, unsigned newest, unsigned oldest);
