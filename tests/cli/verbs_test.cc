@@ -214,14 +214,23 @@ TEST_F(VerbsTest, WhySpellsKeysTheOneWayAndNamesSlips) {
 }
 
 TEST_F(VerbsTest, ChangesCarryTheirChoicesToTheController) {
+  const auto now_us = [] {
+    return std::chrono::duration_cast<std::chrono::microseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  };
+  constexpr std::int64_t kBack = 3'601'000'000;  // the hour, and a second in which clocks may differ
+  const auto before = now_us();
   EXPECT_EQ(Run({"get", "changes", "gpu-001", "--key", "link.mtu", "--since", "1h", "--limit", "7"}).code, 0);
+  const auto after = now_us();
   std::lock_guard lock(script().mutex);
   ASSERT_EQ(script().change_requests.size(), 1u);
   const v1::ChangesRequest& request = script().change_requests[0];
   EXPECT_EQ(request.nodes(0), "gpu-001");
   EXPECT_EQ(request.key(), "link.mtu");
   EXPECT_EQ(request.limit(), 7u);
-  EXPECT_GT(request.since_unix_us(), 0);
+  EXPECT_GE(request.since_unix_us(), before - kBack);
+  EXPECT_LE(request.since_unix_us(), after - kBack);
 }
 
 TEST_F(VerbsTest, WhatArrivesLaterIsSaidHonestly) {

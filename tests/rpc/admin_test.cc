@@ -361,6 +361,28 @@ TEST_F(AdminTest, WhyTellsTheLayersTheFindingTheHistoryAndSinceWhen) {
   EXPECT_EQ(Admin().Ask(&Stub::Why, request, &why).error_code(), grpc::StatusCode::NOT_FOUND);
 }
 
+TEST_F(AdminTest, WhyListsANodesChangesInTheNodesOwnOrderWhateverItsClockDid) {
+  ASSERT_TRUE(Admin().Apply(SiteYaml()).status.ok());
+  auto agent = Agent("gpu-001");
+  ASSERT_TRUE(agent->Join());
+  const auto state = agent->AwaitState();
+  auto report = ReportOf(1, 1, state.hash(), Verdict::kDrifted, 1);
+  report.mutable_report()->mutable_changes(0)->set_at_unix_us(1'796'040'000'700'000);
+  auto* second = report.mutable_report()->add_changes();
+  *second = report.report().changes(0);
+  second->set_sequence(2);
+  second->set_at_unix_us(1'796'040'000'300'000);  // set back by 0.4 s
+  ASSERT_TRUE(agent->Say(report));
+  ASSERT_TRUE(agent->Await(Body::kReportAck).has_report_ack());
+  v1::WhyRequest request;
+  request.set_node("gpu-001");
+  request.set_key("link.mtu");
+  v1::WhyResponse why;
+  ASSERT_TRUE(Admin().Ask(&Stub::Why, request, &why).ok());
+  ASSERT_EQ(why.targets(0).changes_size(), 2);
+  EXPECT_EQ(why.targets(0).changes(0).sequence(), 2u) << "the newest first";
+}
+
 TEST_F(AdminTest, WatchShowsThePresentAndThenWhatChanges) {
   ASSERT_TRUE(Admin().Apply(SiteYaml()).status.ok());
   FakeAdmin admin(address());
