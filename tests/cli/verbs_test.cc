@@ -417,5 +417,14 @@ TEST_F(VerbsTest, PlaintextBeyondLoopbackIsRefusedUnlessTheFlagNamesWhatIsGivenU
   EXPECT_NE(ran.err.find("--without-identity-or-encryption"), std::string::npos);
 }
 
+TEST_F(VerbsTest, AnAddressThatIsNoneIsAWrongCommandLine) {
+  for (const Ran& ran : {Run({"status", "--controller", "GARBAGE"}),
+                         Run({"status"}, {.controller = "GARBAGE", .input = "", .terminal = false})}) {
+    EXPECT_EQ(ran.code, 64);
+    EXPECT_NE(ran.err.find("address \"GARBAGE\": no port; expected unix:/path"), std::string::npos)
+        << ran.err;
+  }
+}
+
 }  // namespace
 }  // namespace railwright::cli

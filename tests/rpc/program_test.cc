@@ -176,6 +176,7 @@ TEST_F(ProgramTest, KillNineLosesNoAcknowledgedReportOrGeneration) {
       generation = 1;
     }
     std::atomic<int> acknowledgements{0};
+    std::atomic<bool> killed_now{false};
     std::mutex mutex;
     std::vector<std::thread> threads;
     for (const char* node : {"gpu-001", "gpu-002", "gpu-003"})
@@ -199,9 +200,13 @@ TEST_F(ProgramTest, KillNineLosesNoAcknowledgedReportOrGeneration) {
         }
       });
     threads.emplace_back([&] {
-      for (int n = 0;; ++n) {
-        const auto applied = FakeAdmin(address()).Apply(SiteYaml(1000 + 100 * round + n % 50));
-        if (!applied.status.ok()) return;
+      FakeAdmin admin(address(), false);  // or its last apply would wait for a controller that comes no more
+      for (int n = 0; !killed_now; ++n) {
+        const auto applied = admin.Apply(SiteYaml(1000 + 100 * round + n % 50));
+        if (!applied.status.ok()) {  // it does not listen yet, or any more
+          std::this_thread::sleep_for(std::chrono::milliseconds(5));
+          continue;
+        }
         std::lock_guard lock(mutex);
         generation = std::max(generation, applied.last().generation());
       }
@@ -209,6 +214,7 @@ TEST_F(ProgramTest, KillNineLosesNoAcknowledgedReportOrGeneration) {
     const int enough = 20 + 13 * round;
     if (Eventually([&] { return acknowledgements >= enough; })) ++killed;
     EXPECT_EQ(program->Kill(SIGKILL), -SIGKILL);
+    killed_now = true;
     for (auto& thread : threads) thread.join();
 
     const auto again = Serve();
