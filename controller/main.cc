@@ -15,13 +15,13 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
-#include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
 
+#include "controller/rpc/descriptors.h"
 #include "controller/rpc/rpc_server.h"
 #include "controller/store/store.h"
 
@@ -93,7 +93,26 @@ int Restore(const Options& options) {
   return 0;
 }
 
+constexpr int kUsage = 64;  // EX_USAGE
+
+/// The addresses to listen on. A wrong one is a wrong command line, told before anything is opened.
+Result<std::vector<Address>> Addresses(const Options& options) {
+  std::vector<Address> addresses;
+  for (const std::string& text : options.listen) {
+    RW_RETURN_IF_ERROR(
+        CheckPlaintextAddress(text, options.without_identity_or_encryption).Within("--listen"));
+    RW_ASSIGN_OR_RETURN(addresses.emplace_back(), ParseAddress(text));
+  }
+  return addresses;
+}
+
 int Serve(const Options& options) {
+  const auto addresses = Addresses(options);
+  if (!addresses.ok()) {
+    (void)Fail(addresses.status());
+    return kUsage;
+  }
+  const rlimit descriptors = RaiseDescriptorLimit();
   // Blocked before any thread is made, so that all inherit it and sigwait below gets them.
   sigset_t stop_signals;
   sigemptyset(&stop_signals);
@@ -103,12 +122,6 @@ int Serve(const Options& options) {
   signal(SIGPIPE, SIG_IGN);
   LogTo(options.log);
 
-  std::vector<Address> addresses;
-  for (const std::string& text : options.listen) {
-    const Status allowed = CheckPlaintextAddress(text, options.without_identity_or_encryption);
-    if (!allowed.ok()) return Fail(allowed);
-    addresses.push_back(*ParseAddress(text));
-  }
   if (LookForStore(options.state_dir) == StoreTrace::kLost)
     return Fail(Status(Code::kDataLoss,
                        "state directory " + options.state_dir + " was used before, but its " + kStoreFile +
@@ -128,10 +141,12 @@ int Serve(const Options& options) {
                                           ". Restore a backup: railwright-controller restore FILE "
                                           "--state-dir " +
                                           options.state_dir));
+  const std::string shortage = DescriptorShortage(core.view()->nodes.size(), descriptors);
+  if (!shortage.empty()) spdlog::warn("{}", shortage);
   AdminDesk desk(core, **store, catalog, clock);
   RpcServer server(core, desk);
 
-  for (const Address& address : addresses) {
+  for (const Address& address : *addresses) {
     const auto bound = server.Listen(address);
     if (!bound.ok()) return Fail(bound.status());
     spdlog::info("listening on {}", bound->ToString());
@@ -152,14 +167,6 @@ int Serve(const Options& options) {
   return 0;
 }
 
-/// An agent costs one descriptor; the soft limit of 1,024 that shells give would stop at a thousand of them.
-void RaiseFileLimit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -167,7 +174,6 @@ int main(int argc, char** argv) {
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   mallopt(M_TOP_PAD, 64 << 20);  // page faults of a growing heap were next in the profile
   mallopt(M_ARENA_MAX, 4);
-  RaiseFileLimit();
 
   Options options;
   CLI::App app("Railwright's controller: keeps the desired state of a cluster and brings its nodes to it.");
@@ -202,7 +208,7 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error, std::cout, std::cerr);
-    return code == 0 ? 0 : 64;  // EX_USAGE; 0 is --help and --version
+    return code == 0 ? 0 : kUsage;  // 0 is --help and --version
   }
   while (options.state_dir.size() > 1 && options.state_dir.back() == '/') options.state_dir.pop_back();
   if (options.listen.empty()) options.listen = {"unix:" + options.state_dir + "/controller.sock"};

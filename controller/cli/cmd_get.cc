@@ -29,6 +29,10 @@ ExitCode GetFleet(Context& context, const GetOptions& options) {
   return Show(context, FindingsJson(fleet, options.key), FindingsTable(fleet, options.key, terminal));
 }
 
+/// Changes carry their node's time, and "since" is counted from this machine's: NTP keeps the two within a
+/// second, so what was just done is not missed for that.
+constexpr std::chrono::seconds kClocks{1};
+
 ExitCode GetChanges(Context& context, const GetOptions& options) {
   const auto now = context.console.clock().WallNow();
   v1::ChangesRequest request;
@@ -36,9 +40,9 @@ ExitCode GetChanges(Context& context, const GetOptions& options) {
   request.set_key(options.key);
   request.set_limit(options.limit == 0 ? kChanges : options.limit);
   if (options.since.count() > 0)
-    request.set_since_unix_us(
-        std::chrono::duration_cast<std::chrono::microseconds>((now - options.since).time_since_epoch())
-            .count());
+    request.set_since_unix_us(std::chrono::duration_cast<std::chrono::microseconds>(
+                                  (now - options.since - kClocks).time_since_epoch())
+                                  .count());
   auto answer = context.controller.Changes(request, Waiting(context, "the controller"));
   if (!answer.ok()) return FailNamed(context, answer.status());
   return Show(context, ChangesJson(*answer), ChangesTable(*answer, context.console.out_terminal(), now));

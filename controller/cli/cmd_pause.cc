@@ -34,7 +34,8 @@ ExitCode List(Context& context) {
   return ExitCode::kDone;
 }
 
-// A word is a key when the catalogue knows it, else a node when the inventory does.
+// A word is a key when the catalogue knows it, else a node when the controller does. What was paused may have
+// gone meanwhile; its pause can still be ended.
 Result<Selection> Understand(Context& context, const PauseOptions& options) {
   Selection selection{options.nodes, options.keys};
   std::vector<std::string> names;
@@ -51,6 +52,9 @@ Result<Selection> Understand(Context& context, const PauseOptions& options) {
     if (!fleet.ok()) return fleet.status();
     std::vector<std::string_view> known;
     for (const v1::NodeStatus& node : fleet->nodes()) known.push_back(node.node());
+    known.insert(known.end(), fleet->retired().begin(), fleet->retired().end());
+    if (options.resume)
+      for (const v1::Pause& pause : fleet->pauses()) known.push_back(pause.node());
     for (const std::string& name : names) {
       if (std::find(known.begin(), known.end(), name) != known.end()) {
         selection.nodes.push_back(name);

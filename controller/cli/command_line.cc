@@ -251,12 +251,12 @@ void CommandLine::Impl::DeclareOrderVerbs() {
   p->add_option("--node", pause.nodes, "a node, where a name could be either")->type_name("NODE");
   p->add_option("--key", pause.keys, "a key, where a name could be either")->type_name("KEY");
   p->add_flag("--all", pause.all, "all keys on all nodes");
-  p->add_flag("--resume", pause.resume, "end the pause");
+  p->add_flag("--resume", pause.resume, "end the pause, also of a node that has gone since");
   p->add_option("--reason", pause.reason, "shown wherever the pause is shown")->type_name("TEXT");
 
   CLI::App* n = Declare(app, "node", "orders about one node", "railctl node forget gpu-009", nullptr);
   n->require_subcommand(0, 1);
-  CLI::App* f = Declare(*n, "forget", "drop the report and history of a node that is gone",
+  CLI::App* f = Declare(*n, "forget", "drop the report, history and pauses of a node that is gone",
                         "railctl node forget gpu-009 --yes", [this] { return forget; });
   f->add_option("node", forget.node, "the node")->type_name("NODE");
   f->add_flag("-y,--yes", forget.yes, "do not ask");

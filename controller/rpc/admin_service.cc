@@ -2,6 +2,7 @@
 
 #include "controller/rpc/event_stream.h"
 #include "controller/rpc/grpc_status.h"
+#include "core/wire/wire.h"
 
 namespace railwright {
 namespace {
@@ -133,10 +134,13 @@ grpc::ServerUnaryReactor* AdminService::SetPause(Context* context, const v1::Set
 }
 
 grpc::ServerUnaryReactor* AdminService::ForgetNode(Context* context, const v1::ForgetNodeRequest* request,
-                                                   v1::ForgetNodeResponse*) {
+                                                   v1::ForgetNodeResponse* response) {
   auto* reactor = context->DefaultReactor();
   core_.Forget(request->node(), request->author(),
-               [reactor](const railwright::Status& status) { reactor->Finish(ToGrpc(status)); });
+               [reactor, response](const railwright::Status& status, const std::vector<Pause>& dropped) {
+                 for (const Pause& pause : dropped) *response->add_pauses() = ToWire(pause);
+                 reactor->Finish(ToGrpc(status));
+               });
   return reactor;
 }
 

@@ -188,7 +188,10 @@ Status AdminDesk::Why(const v1::WhyRequest& request, v1::WhyResponse& response) 
   query.nodes = {node.name};
   query.key = key;
   query.limit = 1000;
-  RW_ASSIGN_OR_RETURN(const auto changes, store_.Changes(query));
+  RW_ASSIGN_OR_RETURN(auto changes, store_.Changes(query));
+  // The node counted its changes itself; its clock may have been set back between two of them.
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const auto& a, const auto& b) { return a.second.sequence > b.second.sequence; });
   response.set_generation(view->state->number());
   for (const std::string& target : targets) {
     if (!request.target().empty() && target != request.target()) continue;

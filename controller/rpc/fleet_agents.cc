@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "controller/rpc/fleet_model.h"
+#include "controller/rpc/intake.h"
 #include "core/wire/wire.h"
 #include "railwright/explain.h"
 
@@ -15,6 +16,19 @@ std::int64_t Micros(auto duration) {
 }
 
 constexpr std::size_t kNameMost = 253;  // of a host name, RFC 1035
+/// A change that an agent says it made later than this from now was made now.
+constexpr std::chrono::hours kClockAheadMost{24};
+
+std::size_t SizeOf(const NodeReport& report) {
+  std::size_t size = 0;
+  for (const Finding& f : report.findings) {
+    size += sizeof f + f.code.size() + f.key.size() + f.target.size() + f.desired.size() + f.observed.size() +
+            f.reason.size() + f.message.size() + f.fix.size() + f.origin.document.size() +
+            f.origin.place.size();
+    for (const std::string& line : f.evidence) size += sizeof line + line.size();
+  }
+  return size;
+}
 
 std::string Revisions(unsigned oldest, unsigned newest) {
   return oldest == newest ? "wire revision " + std::to_string(newest)
@@ -86,7 +100,11 @@ void FleetModel::OnMessage(const std::shared_ptr<AgentLink>& link, v1::AgentMess
       break;
     case v1::AgentMessage::kNack: OnNack(node, message.nack()); break;
     case v1::AgentMessage::kResult: OnResult(node, *message.mutable_result()); break;
-    case v1::AgentMessage::kCatalog: catalogs_.insert(message.catalog().hash()); break;
+    case v1::AgentMessage::kCatalog:
+      // Only what it announced and was asked for, and not without end.
+      if (message.catalog().hash() == node.catalog_hash && catalogs_.size() < options_.catalogs_most)
+        catalogs_.insert(node.catalog_hash);
+      break;
     case v1::AgentMessage::kHello:
       link->End(Status(Code::kInvalidArgument, "a second Hello on one stream"));
       break;
@@ -131,6 +149,7 @@ void FleetModel::OnHello(const std::shared_ptr<AgentLink>& link, const v1::Hello
   }
   node.link = link;
   node.linked_at = clock_.Now();
+  node.silent = false;
   by_link_[link.get()] = &node;
   node.heard->wall_us = Micros(clock_.WallNow().time_since_epoch());
   node.heard->steady_us = Micros(clock_.Now().time_since_epoch());
@@ -178,12 +197,20 @@ void FleetModel::Welcome(Node& node, const v1::Hello& hello) {
   (void)node.link->Send(ToOutbound(message));
 
   PushPauses(node);
-  if (hello.generation() > highest_generation_) {
+  const bool believable = hello.generation() <= state_->number() + kGenerationsAheadMost;
+  if (believable && hello.generation() > highest_generation_) {
     highest_generation_ = hello.generation();
     reshaped_ = true;
   }
   const bool ahead = hello.generation() > state_->number() && hello.state_hash() != DesiredOf(node).hash;
-  if (ahead) {
+  if (!believable) {
+    node.nack = "the node claims generation " + std::to_string(hello.generation()) + ", the controller has " +
+                std::to_string(state_->number()) +
+                "; no backup is that old, so the number is not believed. Stop railwright-agent there, remove "
+                "desired.bin from its --state-dir and start it: it then takes the state from here";
+    node.nack_hash.clear();
+    spdlog::warn("node {}: {}", node.name, node.nack);
+  } else if (ahead) {
     // After a restore of an older backup. Sending it would make the agent go back, which it refuses.
     node.nack = "the node has generation " + std::to_string(hello.generation()) + ", the controller only " +
                 std::to_string(state_->number()) +
@@ -199,7 +226,7 @@ void FleetModel::Welcome(Node& node, const v1::Hello& hello) {
 void FleetModel::OnNack(Node& node, const v1::Nack& nack) {
   node.nack = nack.message().empty() ? "the agent refused the state and gave no reason" : nack.message();
   node.nack_hash = nack.hash();
-  spdlog::warn("node {} refused generation {}: {}", node.name, nack.generation(), node.nack);
+  spdlog::warn("node {} refused generation {}: {}", node.name, nack.generation(), OneLine(node.nack));
   Touch(node);
 }
 
@@ -218,7 +245,11 @@ std::uint64_t FleetModel::OnHistory(Node& node, const v1::Report& report) {
   std::uint64_t corrected = 0;
   for (const v1::ChangeRecord& message : report.changes()) {
     if (message.sequence() <= node.known_change) continue;  // sent again after a reconnect
+    if (message.sequence() >= kNumberMost)
+      continue;  // no count: after it every honest number would be an old one
     ChangeRecord change = FromWire(message);
+    // A clock that is wrong by years would keep its records at the head of every list.
+    if (const auto now = clock_.WallNow(); change.at > now + kClockAheadMost) change.at = now;
     node.known_change = change.sequence;
     if (change.ok && change.kind == ChangeKind::kCorrective) ++corrected;
     if (change.ok && (change.kind == ChangeKind::kIntended || change.kind == ChangeKind::kRestored)) {
@@ -249,7 +280,7 @@ bool FleetModel::Merge(const Node& node, const v1::Report& report, NodeReport& m
   std::stable_sort(merged.findings.begin(), merged.findings.end(), [](const Finding& a, const Finding& b) {
     return std::tie(a.key, a.target) < std::tie(b.key, b.target);
   });
-  merged.generation = {report.generation()};
+  merged.generation = {std::min(report.generation(), kNumberMost)};
   merged.state_hash = report.state_hash();
   merged.verdict = FromWire(report.verdict());
   merged.settled = report.settled();
@@ -267,6 +298,10 @@ void FleetModel::OnReport(Node& node, v1::Report& report) {
                "more than " + std::to_string(options_.findings_most) + " findings of one node"));
   NodeReport merged;
   const bool good = Merge(node, report, merged);
+  if (SizeOf(merged) > options_.findings_bytes_most)
+    return node.link->End(Status(
+        Code::kResourceExhausted,
+        "more than " + std::to_string(options_.findings_bytes_most) + " bytes of findings of one node"));
   if (good) {
     next->report = std::move(merged);
     next->report_hash = report.hash();

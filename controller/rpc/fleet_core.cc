@@ -1,5 +1,6 @@
 #include "controller/rpc/fleet_core.h"
 
+#include "controller/rpc/intake.h"
 #include "core/wire/wire.h"
 
 namespace railwright {
@@ -85,6 +86,7 @@ void FleetCore::Opened(std::shared_ptr<AgentLink> link) {
 }
 
 bool FleetCore::Said(std::shared_ptr<AgentLink> link, std::unique_ptr<v1::AgentMessage> message) {
+  Bound(*message);
   return events_.Post(SaidEvent{std::move(link), std::move(message)});
 }
 
@@ -114,9 +116,10 @@ void FleetCore::SetPause(PauseOrder order) {
   if (!events_.Post(std::move(order))) done(Stopping(), {});
 }
 
-void FleetCore::Forget(std::string node, std::string who, std::function<void(const Status&)> done) {
+void FleetCore::Forget(std::string node, std::string who,
+                       std::function<void(const Status&, std::vector<Pause>)> done) {
   const auto refused = done;
-  if (!events_.Post(ForgetEvent{std::move(node), std::move(who), std::move(done)})) refused(Stopping());
+  if (!events_.Post(ForgetEvent{std::move(node), std::move(who), std::move(done)})) refused(Stopping(), {});
 }
 
 }  // namespace railwright

@@ -29,7 +29,7 @@ class FleetCore {
 
   // Agents' streams.
   void Opened(std::shared_ptr<AgentLink> link);
-  /// False: the core has stopped.
+  /// The message is cut to what may be kept (intake.h), in the caller's thread. False: the core has stopped.
   bool Said(std::shared_ptr<AgentLink> link, std::unique_ptr<v1::AgentMessage> message);
   void Gone(std::shared_ptr<AgentLink> link);
 
@@ -40,7 +40,7 @@ class FleetCore {
               std::function<bool(v1::ApplyEvent)> tell);
   void Watch(std::function<bool(const FleetNews&)> tell);
   void SetPause(PauseOrder order);
-  void Forget(std::string node, std::string who, std::function<void(const Status&)> done);
+  void Forget(std::string node, std::string who, std::function<void(const Status&, std::vector<Pause>)> done);
 
  private:
   struct OpenedEvent {
@@ -63,7 +63,7 @@ class FleetCore {
   };
   struct ForgetEvent {
     std::string node, who;
-    std::function<void(const Status&)> done;
+    std::function<void(const Status&, std::vector<Pause>)> done;
   };
   using Event = std::variant<OpenedEvent, SaidEvent, GoneEvent, Installation, PlanQuestion, FollowEvent,
                              WatchEvent, PauseOrder, ForgetEvent>;

@@ -28,6 +28,9 @@ struct FleetOptions {
   std::size_t batch = 100;             ///< reports in one commit (performance: 29,300 rows a second)
   std::size_t unsaved_changes = 4096;  ///< a node's, while the disk is full; then its stream waits
   std::size_t findings_most = 20'000;  ///< of one node
+  std::size_t findings_bytes_most =
+      8 << 20;                       ///< of one node's findings, together (40 of them have some 12 KiB)
+  std::size_t catalogs_most = 1000;  ///< hashes of other builds' catalogues that are remembered
 };
 
 /// What watchers are told.
@@ -86,7 +89,9 @@ class FleetModel {
   /// Tells every node at once, and from then on what changes, until `tell` gives false.
   void Watch(std::function<bool(const FleetNews&)> tell);
   void SetPause(PauseOrder order);
-  void Forget(const std::string& node, const std::string& who, std::function<void(const Status&)> done);
+  /// `done` is given the pauses that were dropped with the node.
+  void Forget(const std::string& node, const std::string& who,
+              std::function<void(const Status&, std::vector<Pause>)> done);
 
   /// To be called when a batch of the above is done, and at least each 200 ms: publishes, commits,
   /// acknowledges, answers, and does what is due. Orders are answered here, not before.
@@ -108,6 +113,7 @@ class FleetModel {
     std::string sent_hash;      // the state that this link was sent last
     std::string nack, nack_hash;
     std::shared_ptr<Heard> heard = std::make_shared<Heard>();
+    bool silent = true;                                // as watchers were told
     std::shared_ptr<const StoredReport> report;        // the newest, durable or not
     std::shared_ptr<const StoredReport> acknowledged;  // the newest that the agent knows to be durable
     std::uint64_t durable_change = 0, known_change = 0;
@@ -138,7 +144,7 @@ class FleetModel {
     bool first = true;
   };
 
-  // fleet_model.cc
+  // fleet_model.cc, fleet_orders.cc
   Node& Touch(Node& node);
   void Publish();
   std::shared_ptr<const NodeView> ViewOf(const Node& node) const;
@@ -150,6 +156,7 @@ class FleetModel {
   void CannotWrite(const Status& status);
   Status Audited(AuditRow row);
   void Unlink(Node& node);
+  Status UnknownNode(const std::string& name) const;
   /// `done`, called by EndBatch when what the order did is shown.
   template <class... Answer>
   std::function<void(Answer...)> WhenShown(std::function<void(Answer...)> done) {
@@ -174,6 +181,7 @@ class FleetModel {
   void TellFollowers();
   bool TellFollower(Following& following);
   std::optional<v1::NodeOutcome> OutcomeOf(const Node& node) const;
+  void NoteSilence(Clock::Steady now);
   void TellWatchers();
 
   Store& store_;
@@ -190,7 +198,7 @@ class FleetModel {
   std::uint64_t highest_generation_ = 0;
 
   std::string read_only_;
-  Clock::Steady next_probe_{};
+  Clock::Steady next_probe_{}, next_silence_look_{};
   std::set<Node*> unsaved_;
 
   std::set<std::string> touched_;  // since the last Publish
@@ -206,6 +214,12 @@ class FleetModel {
   std::vector<v1::NodeChange> fresh_changes_;  // durable since the last TellWatchers
   std::uint64_t fresh_generation_ = 0;
 };
+
+/// How far an agent may be ahead of this controller, in generations: as many as were stored between the
+/// backup that was restored and the loss of the store. A million is an apply a second for eleven days. What
+/// an agent claims beyond that is not believed, or the next apply would take a number near the end of all
+/// numbers, and none could follow.
+inline constexpr std::uint64_t kGenerationsAheadMost = 1'000'000;
 
 /// The highest wire revision that both ends speak, or the sentence that refuses the agent.
 Result<unsigned> NegotiateWire(const v1::Hello& hello, unsigned newest, unsigned oldest);

@@ -8,6 +8,13 @@
 
 namespace railwright {
 
+bool Heard::Silent(Clock::Steady now, std::chrono::milliseconds silent_after) const {
+  const std::int64_t heard = steady_us.load(std::memory_order_relaxed);
+  if (heard == 0) return true;
+  const auto now_us = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch());
+  return now_us.count() - heard > std::chrono::microseconds(silent_after).count();
+}
+
 const NodeView* FleetView::Find(std::string_view name) const {
   const auto at =
       std::lower_bound(nodes.begin(), nodes.end(), name,
@@ -16,10 +23,7 @@ const NodeView* FleetView::Find(std::string_view name) const {
 }
 
 bool FleetView::Stale(const NodeView& node, Clock::Steady now) const {
-  const std::int64_t heard = node.heard->steady_us.load(std::memory_order_relaxed);
-  if (!node.connected || heard == 0) return true;
-  const auto now_us = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch());
-  return now_us.count() - heard > std::chrono::microseconds(silent_after).count();
+  return node.heard->Silent(now, silent_after);
 }
 
 bool FleetView::UpToDate(const NodeView& node) {

@@ -17,12 +17,16 @@ namespace railwright {
 struct Heard {
   std::atomic<std::int64_t> wall_us{0};    ///< since 1970; 0 = never
   std::atomic<std::int64_t> steady_us{0};  ///< of the controller's steady clock; 0 = not in this life of it
+
+  /// Longer than `silent_after` without a word, or never a word in this life of the controller. A stream that
+  /// ended is no silence by itself: an agent that dials again at once was never gone.
+  bool Silent(Clock::Steady now, std::chrono::milliseconds silent_after) const;
 };
 
 struct NodeView {
   std::string name;
-  bool declared = false;  ///< in the inventory; false: it left it and was not forgotten
-  bool connected = false;
+  bool declared = false;   ///< in the inventory; false: it left it and was not forgotten
+  bool connected = false;  ///< a stream of it is open now
   std::shared_ptr<const Heard> heard;
   std::shared_ptr<const StoredReport> report;  ///< null: never reported
   std::string agent_version, boot_id, catalog_hash;
@@ -41,7 +45,7 @@ struct FleetView {
 
   /// Null when nothing is known of it.
   const NodeView* Find(std::string_view name) const;
-  /// Three heartbeats without a word, or never seen.
+  /// Three heartbeats without a word, connected or not, or never seen.
   bool Stale(const NodeView& node, Clock::Steady now) const;
   /// The report is one against the state that the node should have now.
   static bool UpToDate(const NodeView& node);

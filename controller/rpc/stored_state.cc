@@ -1,5 +1,7 @@
 #include "controller/rpc/stored_state.h"
 
+#include <algorithm>
+
 namespace railwright {
 
 std::string Text(const std::vector<Problem>& problems) {
@@ -16,10 +18,7 @@ std::variant<std::vector<Document>, std::vector<Problem>> ParseStored(const Stor
   std::vector<Document> documents;
   std::vector<Problem> problems;
   for (const StoredDocument& one : stored.documents) {
-    // Blank lines in front, so that places are those of the file it came from.
-    const std::string text =
-        std::string(static_cast<std::size_t>(std::max(one.line - 1, 0)), '\n') + one.text;
-    Loaded loaded = LoadDocuments(one.file, text);
+    Loaded loaded = LoadDocuments(one.file, one.text, std::max(one.line, 1));
     problems.insert(problems.end(), loaded.problems.begin(), loaded.problems.end());
     for (Document& document : loaded.documents) documents.push_back(std::move(document));
   }

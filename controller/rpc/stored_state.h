@@ -6,7 +6,8 @@
 
 namespace railwright {
 
-/// Every document of `stored`, parsed again. Problems carry the place in the file that it came from.
+/// Every document of `stored`, parsed again: its text and its places are those of the file that it came from,
+/// in problems too.
 std::variant<std::vector<Document>, std::vector<Problem>> ParseStored(const StoredGeneration& stored);
 /// Never fails: what cannot be parsed or resolved (an older catalogue knew a key) becomes
 /// FleetState::problem.

@@ -49,7 +49,7 @@ struct Document {
   std::string name;
   std::string file;
   int line = 0;      ///< of `file`, at which `text` begins
-  std::string text;  ///< its own YAML, as written
+  std::string text;  ///< its own YAML, as written, with its comments, without blank lines at its ends
   Places places;
   std::string id() const { return kind + "/" + name; }  ///< "Profile/roce-lossless"
 };

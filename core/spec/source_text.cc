@@ -133,7 +133,12 @@ std::vector<Slice> SplitDocuments(std::string_view text, int first_line) {
       // A directive stands before the "---" of its document; elsewhere "%" begins no value either.
       if (open.empty && row.starts_with('%') && open.directive_line == 0) open.directive_line = line;
       if (!CommentOrBlank(row)) open.empty = false;
-      if (!Blank(row)) end = next;
+      if (!Blank(row)) {
+        end = next;
+      } else if (end == begin) {  // blank lines before a document are none of it
+        begin = end = next;
+        open.line = line + 1;
+      }
     }
     at = next;
   }

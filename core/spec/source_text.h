@@ -44,7 +44,7 @@ int Utf8At(std::string_view text, std::size_t at, char32_t& code);
 
 /// One document of a file: from after its "---" line (or with it, when that line holds content).
 struct Slice {
-  std::string_view text;   ///< without blank lines at its end
+  std::string_view text;   ///< without blank lines at its ends; comments belong to it
   int line = 1;            ///< of the file, at which `text` begins
   int marker_line = 0;     ///< line of the "---" before it; 0 = none
   bool empty = true;       ///< nothing but comments

@@ -81,10 +81,11 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
   const T& value() const& { return std::get<0>(state_); }
   T& value() & { return std::get<0>(state_); }
-  T&& value() && { return std::get<0>(std::move(state_)); }
+  /// By value, so that what a temporary held outlives it: `for (const auto& x : F().value())`.
+  T value() && { return std::get<0>(std::move(state_)); }
   const T& operator*() const& { return value(); }
   T& operator*() & { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   const T* operator->() const { return &value(); }
   T* operator->() { return &value(); }
   T value_or(T other) const& { return ok() ? value() : std::move(other); }

@@ -66,7 +66,7 @@ class Service final : public v1::AdminService::Service {
   grpc::Status ForgetNode(grpc::ServerContext* context, const v1::ForgetNodeRequest* request,
                           v1::ForgetNodeResponse* out) override {
     Remember(script_.forgotten, request->node());
-    return Answer(*context, v1::ForgetNodeResponse(), out);
+    return Answer(*context, script_.forget, out);
   }
   grpc::Status Plan(grpc::ServerContext* context, const v1::PlanRequest* request,
                     grpc::ServerWriter<v1::PlanEvent>* out) override {

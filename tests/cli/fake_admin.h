@@ -24,6 +24,7 @@ struct Script {
   v1::WhyResponse why;
   v1::AuditResponse audit;
   v1::SetPauseResponse pause;
+  v1::ForgetNodeResponse forget;
   std::vector<v1::PlanEvent> plan;
   std::vector<v1::ApplyEvent> apply;  // of Rollback too
   std::vector<v1::WatchEvent> watch;

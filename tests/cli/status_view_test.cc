@@ -72,6 +72,8 @@ TEST(JudgeTest, OldEvidenceIsNoEvidence) {
   const Case table[]{
       {"good", [](v1::NodeStatus&) {}, Verdict::kCompliant, ExitCode::kDone},
       {"silent", [](v1::NodeStatus& n) { n.set_stale(true); }, Verdict::kUnknown, ExitCode::kIncomplete},
+      {"dropped off a moment ago", [](v1::NodeStatus& n) { n.set_connected(false); }, Verdict::kCompliant,
+       ExitCode::kDone},
       {"silent and drifted then",
        [](v1::NodeStatus& n) {
          n.set_stale(true);

@@ -214,14 +214,23 @@ TEST_F(VerbsTest, WhySpellsKeysTheOneWayAndNamesSlips) {
 }
 
 TEST_F(VerbsTest, ChangesCarryTheirChoicesToTheController) {
+  const auto now_us = [] {
+    return std::chrono::duration_cast<std::chrono::microseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  };
+  constexpr std::int64_t kBack = 3'601'000'000;  // the hour, and a second in which clocks may differ
+  const auto before = now_us();
   EXPECT_EQ(Run({"get", "changes", "gpu-001", "--key", "link.mtu", "--since", "1h", "--limit", "7"}).code, 0);
+  const auto after = now_us();
   std::lock_guard lock(script().mutex);
   ASSERT_EQ(script().change_requests.size(), 1u);
   const v1::ChangesRequest& request = script().change_requests[0];
   EXPECT_EQ(request.nodes(0), "gpu-001");
   EXPECT_EQ(request.key(), "link.mtu");
   EXPECT_EQ(request.limit(), 7u);
-  EXPECT_GT(request.since_unix_us(), 0);
+  EXPECT_GE(request.since_unix_us(), before - kBack);
+  EXPECT_LE(request.since_unix_us(), after - kBack);
 }
 
 TEST_F(VerbsTest, WhatArrivesLaterIsSaidHonestly) {
@@ -348,6 +357,35 @@ TEST_F(VerbsTest, PauseSaysWhomItDidNotReachAndRefusesSlips) {
   EXPECT_EQ(Run({"pause", "--all", "link.mtu"}).code, 64);
 }
 
+TEST_F(VerbsTest, APauseOfANodeThatHasGoneCanBeEndedButNotMade) {
+  script().status.add_retired("gpu-008");
+  auto* left = script().status.add_pauses();
+  left->set_node("gpu-009");
+  EXPECT_EQ(Run({"pause", "--resume", "gpu-009"}).code, 0);
+  EXPECT_EQ(Run({"pause", "--resume", "gpu-008"}).code, 0);
+  const Ran anew = Run({"pause", "gpu-009"});
+  EXPECT_EQ(anew.code, 64);
+  EXPECT_NE(anew.err.find("neither a node nor a key; did you mean"), std::string::npos) << anew.err;
+  const Ran slip = Run({"pause", "--resume", "gpu-0099"});
+  EXPECT_EQ(slip.code, 64);
+  EXPECT_NE(slip.err.find("did you mean \"gpu-009\"?"), std::string::npos) << slip.err;
+  std::lock_guard lock(script().mutex);
+  ASSERT_EQ(script().pauses.size(), 2u);
+  EXPECT_EQ(script().pauses[0].pause().node(), "gpu-009");
+  EXPECT_TRUE(script().pauses[0].resume());
+}
+
+TEST_F(VerbsTest, ForgettingNamesThePausesThatGoWithTheNode) {
+  auto* dropped = script().forget.add_pauses();
+  dropped->set_node("gpu-009");
+  dropped->set_key("link.mtu");
+  dropped->set_by("ann");
+  const Ran ran = Run({"node", "forget", "gpu-009", "--yes"});
+  EXPECT_EQ(ran.out, "gpu-009 is forgotten\nits pause is dropped: link.mtu on gpu-009, by ann\n");
+  const Json json = Json::parse(Run({"node", "forget", "gpu-009", "--yes", "-o", "json"}).out);
+  EXPECT_EQ(json["pauses_dropped"][0]["key"], "link.mtu");
+}
+
 TEST_F(VerbsTest, ForgettingAsksFirst) {
   EXPECT_EQ(Run({"node", "forget", "gpu-009"}).code, 64);
   EXPECT_EQ(Run({"node", "forget", "gpu-009"}, {.controller = "", .input = "n\n", .terminal = true}).code,
@@ -377,6 +415,15 @@ TEST_F(VerbsTest, PlaintextBeyondLoopbackIsRefusedUnlessTheFlagNamesWhatIsGivenU
   const Ran ran = Run({"status", "--controller", "192.0.2.1:7443"});
   EXPECT_EQ(ran.code, 64);
   EXPECT_NE(ran.err.find("--without-identity-or-encryption"), std::string::npos);
+}
+
+TEST_F(VerbsTest, AnAddressThatIsNoneIsAWrongCommandLine) {
+  for (const Ran& ran : {Run({"status", "--controller", "GARBAGE"}),
+                         Run({"status"}, {.controller = "GARBAGE", .input = "", .terminal = false})}) {
+    EXPECT_EQ(ran.code, 64);
+    EXPECT_NE(ran.err.find("address \"GARBAGE\": no port; expected unix:/path"), std::string::npos)
+        << ran.err;
+  }
 }
 
 }  // namespace

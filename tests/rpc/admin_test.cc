@@ -94,6 +94,24 @@ TEST_F(AdminTest, UnchangedDocumentsMakeNoGeneration) {
   EXPECT_EQ(Admin().Apply(SiteYaml(9000)).last().generation(), 2u);
 }
 
+TEST_F(AdminTest, TheSameFileIsUnchangedAlsoAfterARestartAndAfterARollback) {
+  // Two documents that do not begin at the first line of the file.
+  const auto site = [](int mtu) { return "# the pod\n...\n\n\n" + SiteYaml(mtu) + "\n"; };
+  ASSERT_TRUE(Admin().Apply(site(4200)).status.ok());
+  EXPECT_TRUE(Admin().Apply(site(4200)).last().unchanged());
+  const std::string hash = Admin().Plan(site(9000)).last().result().plan_hash();
+  Restart();
+  EXPECT_EQ(Admin().Plan(site(9000)).last().result().plan_hash(), hash) << "a saved plan outlives a restart";
+  EXPECT_TRUE(Admin().Apply(site(4200)).last().unchanged());
+  const auto planned = Admin().Plan(site(9000)).last().result();
+  ASSERT_EQ(planned.documents_changed_size(), 1);
+  EXPECT_EQ(planned.documents_changed(0), "Profile/base");
+  ASSERT_TRUE(Admin().Apply(site(9000)).status.ok());
+  EXPECT_EQ(Admin().Rollback(0).last().generation(), 3u);
+  EXPECT_TRUE(Admin().Apply(site(4200)).last().unchanged());
+  EXPECT_TRUE(Admin().Apply("\n" + SiteYaml()).last().unchanged()) << "moved, not changed";
+}
+
 TEST_F(AdminTest, ApplyWithoutWaitListsNodesThatAreNewInThisVeryApply) {
   const auto first = Admin().Apply(SiteYaml(4200, "gpu-[001-002]"));
   EXPECT_EQ(first.last().nodes(), 2u);
@@ -341,6 +359,28 @@ TEST_F(AdminTest, WhyTellsTheLayersTheFindingTheHistoryAndSinceWhen) {
   EXPECT_EQ(target.since_generation(), 2u);
   request.set_key("link.mtoo");
   EXPECT_EQ(Admin().Ask(&Stub::Why, request, &why).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(AdminTest, WhyListsANodesChangesInTheNodesOwnOrderWhateverItsClockDid) {
+  ASSERT_TRUE(Admin().Apply(SiteYaml()).status.ok());
+  auto agent = Agent("gpu-001");
+  ASSERT_TRUE(agent->Join());
+  const auto state = agent->AwaitState();
+  auto report = ReportOf(1, 1, state.hash(), Verdict::kDrifted, 1);
+  report.mutable_report()->mutable_changes(0)->set_at_unix_us(1'796'040'000'700'000);
+  auto* second = report.mutable_report()->add_changes();
+  *second = report.report().changes(0);
+  second->set_sequence(2);
+  second->set_at_unix_us(1'796'040'000'300'000);  // set back by 0.4 s
+  ASSERT_TRUE(agent->Say(report));
+  ASSERT_TRUE(agent->Await(Body::kReportAck).has_report_ack());
+  v1::WhyRequest request;
+  request.set_node("gpu-001");
+  request.set_key("link.mtu");
+  v1::WhyResponse why;
+  ASSERT_TRUE(Admin().Ask(&Stub::Why, request, &why).ok());
+  ASSERT_EQ(why.targets(0).changes_size(), 2);
+  EXPECT_EQ(why.targets(0).changes(0).sequence(), 2u) << "the newest first";
 }
 
 TEST_F(AdminTest, WatchShowsThePresentAndThenWhatChanges) {

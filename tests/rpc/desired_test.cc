@@ -40,6 +40,37 @@ TEST(OutboundTest, HandWrittenBytesAreWhatProtobufReads) {
   EXPECT_TRUE(FromWire(message.command().plan()).ok());
 }
 
+TEST(ParseStoredTest, TextAndPlacesAreThoseOfTheFileItCameFrom) {
+  const std::string yaml = "# the pod\n\n" + SiteYaml() + "\n\n---\n\n# more\nkind: Profile\nname: more\n";
+  const Loaded loaded = LoadDocuments("site.yaml", yaml);
+  ASSERT_EQ(loaded.documents.size(), 3u);
+  StoredGeneration stored;
+  for (const Document& d : loaded.documents)
+    stored.documents.push_back({d.kind, d.name, d.file, d.line, d.text});
+  auto parsed = ParseStored(stored);
+  const auto& documents = std::get<std::vector<Document>>(parsed);
+  ASSERT_EQ(documents.size(), 3u);
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    EXPECT_EQ(documents[i].text, loaded.documents[i].text);
+    EXPECT_EQ(documents[i].line, loaded.documents[i].line);
+    const auto bytes = [](const Document& d) {  // the marks are among them
+      return std::visit([](const auto& body) { return body.SerializeAsString(); }, d.body);
+    };
+    EXPECT_EQ(bytes(documents[i]), bytes(loaded.documents[i]));
+  }
+}
+
+TEST(ParseStoredTest, AProblemStandsAtItsPlaceInTheFileWithItsLine) {
+  StoredGeneration stored;
+  stored.documents = {{"Profile", "x", "site.yaml", 40, "kind: Profile\nname: x\nprecedense: 1\n"}};
+  const auto parsed = ParseStored(stored);
+  const auto& problems = std::get<std::vector<Problem>>(parsed);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].ToString().find("site.yaml:42:1: unknown field \"precedense\""), 0u)
+      << problems[0].ToString();
+  EXPECT_NE(problems[0].excerpt.find("42 | precedense: 1"), std::string::npos) << problems[0].excerpt;
+}
+
 TEST(OutboundTest, AnEmptyGroupIsStillAWholeMessage) {
   v1::ControllerMessage message;
   ASSERT_TRUE(message.ParseFromString(Bytes(DesiredOutbound(5, RetiredDesired("gpu-009")))));

@@ -94,7 +94,9 @@ class FakeAgent {
 /// railctl's side.
 class FakeAdmin {
  public:
-  explicit FakeAdmin(const std::string& address) : stub_(v1::AdminService::NewStub(DialTest(address))) {}
+  /// `patient`: a call waits for a controller that does not listen yet; else it fails when that has gone.
+  explicit FakeAdmin(const std::string& address, bool patient = true)
+      : patient_(patient), stub_(v1::AdminService::NewStub(DialTest(address))) {}
 
   template <class Event>
   struct Streamed {
@@ -108,6 +110,7 @@ class FakeAdmin {
                       const Request& request) {
     grpc::ClientContext context;
     Prepare(context);
+    context.set_wait_for_ready(patient_);
     Streamed<Event> result;
     auto reader = (stub_.get()->*call)(&context, request);
     Event event;
@@ -148,6 +151,7 @@ class FakeAdmin {
                    const Request& request, Response* response) {
     grpc::ClientContext context;
     Prepare(context);
+    context.set_wait_for_ready(patient_);
     return (stub_.get()->*call)(&context, request, response);
   }
   v1::StatusResponse Status() {
@@ -169,6 +173,7 @@ class FakeAdmin {
   }
 
  private:
+  const bool patient_;
   std::unique_ptr<v1::AdminService::Stub> stub_;
 };
 

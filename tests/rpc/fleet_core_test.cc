@@ -5,6 +5,7 @@
 
 #include <future>
 
+#include "controller/rpc/intake.h"
 #include "controller/rpc/stored_state.h"
 #include "tests/rpc/memory_store.h"
 #include "tests/rpc/site.h"
@@ -114,11 +115,32 @@ TEST_F(FleetCoreTest, AReportIsInTheViewWhenItIsAcknowledgedAndAForgottenNodeIsN
   EXPECT_EQ(seen.get_future().get(), Verdict::kDrifted);
   Install(SiteYaml(4200, "gpu-002"), [] { return 0; });
   std::promise<bool> known;
-  core_.Forget("gpu-001", "ann", [&](const Status& status) {
+  core_.Forget("gpu-001", "ann", [&](const Status& status, const std::vector<Pause>&) {
     EXPECT_TRUE(status.ok()) << status.ToString();
     known.set_value(core_.view()->Find("gpu-001") != nullptr);
   });
   EXPECT_FALSE(known.get_future().get());
+}
+
+TEST_F(FleetCoreTest, WhatAnAgentSaysIsCutBeforeItIsKept) {
+  Install(SiteYaml(), [] { return 0; });
+  const auto link = std::make_shared<AckedLink>();
+  auto hello = HelloOf("gpu-001", std::string(500'000, 'b'));
+  hello.mutable_hello()->set_version(std::string(500'000, 'v'));
+  core_.Opened(link);
+  ASSERT_TRUE(core_.Said(link, std::make_unique<v1::AgentMessage>(hello)));
+  v1::AgentMessage nack;
+  nack.mutable_nack()->set_message(std::string(900'000, 'n'));
+  ASSERT_TRUE(core_.Said(link, std::make_unique<v1::AgentMessage>(nack)));
+  std::promise<void> answered;  // the core has gone on from there
+  PauseOrder order;
+  order.done = [&](const Status&, const v1::SetPauseResponse&) { answered.set_value(); };
+  core_.SetPause(std::move(order));
+  answered.get_future().get();
+  const NodeView* node = core_.view()->Find("gpu-001");
+  EXPECT_EQ(node->agent_version.size(), kIdentityMost);
+  EXPECT_EQ(node->boot_id.size(), kIdentityMost);
+  EXPECT_EQ(node->nack.size(), kTextMost);
 }
 
 TEST_F(FleetCoreTest, FollowersAndWatchersAreToldOfWhatTheViewAlreadyShows) {

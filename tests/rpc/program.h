@@ -23,9 +23,11 @@ inline std::string ControllerPath() {
 
 class Program {
  public:
-  /// Output and errors go to `log`.
-  Program(std::vector<std::string> arguments, const std::string& log) {
+  /// Output and errors go to `log`. `before`: shell commands run first in the same process (ulimit).
+  Program(std::vector<std::string> arguments, const std::string& log, const std::string& before = "") {
     arguments.insert(arguments.begin(), ControllerPath());
+    if (!before.empty())
+      arguments.insert(arguments.begin(), {"/bin/sh", "-c", before + " && exec \"$0\" \"$@\""});
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);

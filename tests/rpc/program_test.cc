@@ -56,11 +56,46 @@ TEST_F(ProgramTest, AStoreThatHasGoneIsNotReplacedByAnEmptyOne) {
   EXPECT_NE(text.find("is gone. Restore a backup"), std::string::npos) << text;
 }
 
-TEST_F(ProgramTest, ADamagedStoreAndAnAddressThatIsNotLocalAreRefused) {
-  Init();
+TEST_F(ProgramTest, AnAddressThatIsNoneOrNotLocalIsAWrongCommandLine) {
+  // Without a store: the command line is judged before anything is opened.
+  for (const std::string garbage : {"GARBAGE", "127.0.0.1:99999", "::1", "unix:", "tcp://127.0.0.1:1"}) {
+    const auto [code, text] = Run({"serve", "--state-dir", state(), "--listen", garbage});
+    EXPECT_EQ(code, 64) << garbage;
+    EXPECT_NE(text.find("--listen: address \"" + garbage + "\""), std::string::npos) << text;
+    EXPECT_NE(text.find("expected unix:/path, 127.0.0.1:PORT, [::1]:PORT or HOST:PORT"), std::string::npos)
+        << text;
+  }
   const auto [remote, why] = Run({"serve", "--state-dir", state(), "--listen", "0.0.0.0:0"});
-  EXPECT_EQ(remote, 1);
+  EXPECT_EQ(remote, 64);
   EXPECT_NE(why.find("--without-identity-or-encryption"), std::string::npos) << why;
+}
+
+TEST_F(ProgramTest, ALimitOfDescriptorsThatIsLowForTheInventoryIsTold) {
+  Init();
+  {
+    const auto program = Serve();
+    ASSERT_TRUE(FakeAdmin(address()).Apply(SiteYaml(4200, "gpu-[001-100]")).status.ok());
+    EXPECT_EQ(program->Kill(SIGTERM), 0);
+  }
+  const auto log_of = [&](const std::string& limit) {
+    const std::string file = directory_ / ("log" + limit);
+    Program program({"serve", "--state-dir", state()}, file, "ulimit -S -n 200 && ulimit -H -n " + limit);
+    FakeAdmin(address()).Status();
+    EXPECT_EQ(program.Kill(SIGTERM), 0);
+    std::ifstream in(file);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  EXPECT_EQ(log_of("300").find("RLIMIT_NOFILE"), std::string::npos)
+      << "the soft limit is raised to the hard one";
+  const std::string text = log_of("299");
+  EXPECT_NE(text.find("may have 299 files and sockets open (hard limit RLIMIT_NOFILE)"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("100 nodes needs about 300"), std::string::npos) << text;
+  EXPECT_NE(text.find("LimitNOFILE=600"), std::string::npos) << text;
+}
+
+TEST_F(ProgramTest, ADamagedStoreIsRefused) {
+  Init();
   WriteFile(state() + "/" + kStoreFile, "rubbish");
   const auto [damaged, text] = Run({"serve", "--state-dir", state()});
   EXPECT_EQ(damaged, 1);
@@ -141,6 +176,7 @@ TEST_F(ProgramTest, KillNineLosesNoAcknowledgedReportOrGeneration) {
       generation = 1;
     }
     std::atomic<int> acknowledgements{0};
+    std::atomic<bool> killed_now{false};
     std::mutex mutex;
     std::vector<std::thread> threads;
     for (const char* node : {"gpu-001", "gpu-002", "gpu-003"})
@@ -164,9 +200,13 @@ TEST_F(ProgramTest, KillNineLosesNoAcknowledgedReportOrGeneration) {
         }
       });
     threads.emplace_back([&] {
-      for (int n = 0;; ++n) {
-        const auto applied = FakeAdmin(address()).Apply(SiteYaml(1000 + 100 * round + n % 50));
-        if (!applied.status.ok()) return;
+      FakeAdmin admin(address(), false);  // or its last apply would wait for a controller that comes no more
+      for (int n = 0; !killed_now; ++n) {
+        const auto applied = admin.Apply(SiteYaml(1000 + 100 * round + n % 50));
+        if (!applied.status.ok()) {  // it does not listen yet, or any more
+          std::this_thread::sleep_for(std::chrono::milliseconds(5));
+          continue;
+        }
         std::lock_guard lock(mutex);
         generation = std::max(generation, applied.last().generation());
       }
@@ -174,6 +214,7 @@ TEST_F(ProgramTest, KillNineLosesNoAcknowledgedReportOrGeneration) {
     const int enough = 20 + 13 * round;
     if (Eventually([&] { return acknowledgements >= enough; })) ++killed;
     EXPECT_EQ(program->Kill(SIGKILL), -SIGKILL);
+    killed_now = true;
     for (auto& thread : threads) thread.join();
 
     const auto again = Serve();

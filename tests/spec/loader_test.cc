@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace railwright {
 namespace {
 
@@ -123,6 +125,21 @@ TEST(LoadDocumentsTest, ADocumentsTextHasNoBlankTailSoThatMovingItChangesNothing
   EXPECT_EQ(a[0].text, "kind: Profile\nname: a\n");
   EXPECT_EQ(c[1].text, a[0].text);
   EXPECT_EQ(c[1].line, 4);
+}
+
+TEST(LoadDocumentsTest, BlankLinesBeforeADocumentAreNoneOfItButItsCommentsAre) {
+  const auto a = Good("kind: Profile\nname: a\n");
+  for (const std::string head : {"\n", " \t\n\n", "\r\n", "---\n\n", "# of another\n...\n\n\n"}) {
+    const auto moved = Good(head + a[0].text);
+    ASSERT_EQ(moved.size(), 1U) << head;
+    EXPECT_EQ(moved[0].text, a[0].text) << head;
+    EXPECT_EQ(moved[0].line, 1 + std::count(head.begin(), head.end(), '\n')) << head;
+    const v1::Mark& mark = std::get<v1::Profile>(moved[0].body).mark();
+    EXPECT_EQ(static_cast<int>(mark.line()), moved[0].line) << head;
+  }
+  const auto commented = Good("\n# of a\n\nkind: Profile\nname: a\n");
+  EXPECT_EQ(commented[0].text, "# of a\n\nkind: Profile\nname: a\n");
+  EXPECT_EQ(commented[0].line, 2);
 }
 
 TEST(LoadDocumentsTest, ScalarsStayWhatWasWritten) {

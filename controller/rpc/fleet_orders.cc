@@ -1,0 +1,198 @@
+// What operators order: a new generation, a pause, that a node be forgotten.
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "controller/rpc/fleet_model.h"
+#include "core/wire/wire.h"
+#include "railwright/explain.h"
+
+namespace railwright {
+namespace {
+
+std::string Told(const Pause& pause) {
+  return (pause.node.empty() ? "all nodes" : "node " + pause.node) + ", " +
+         (pause.key.empty() ? "all keys" : "key " + pause.key);
+}
+
+}  // namespace
+
+Status FleetModel::UnknownNode(const std::string& name) const {
+  std::vector<std::string_view> known;
+  for (const auto& [one, node] : nodes_) known.push_back(one);
+  for (const Pause& pause : pauses_) {
+    if (pause.node == name)
+      return Status(Code::kNotFound,
+                    "node \"" + name +
+                        "\" is not known any more, only a pause of it is left; railctl pause "
+                        "--resume --node " +
+                        name + " ends that");
+    known.push_back(pause.node);
+  }
+  const std::string_view near = Nearest(name, known);
+  return Status(Code::kNotFound, "node \"" + name + "\" is not known" +
+                                     (near.empty() ? "; railctl get nodes lists those that are"
+                                                   : "; did you mean \"" + std::string(near) + "\"?"));
+}
+
+void FleetModel::Install(Installation order) {
+  const auto done = WhenShown(std::move(order.done));
+  if (order.base != state_->number())
+    return done(
+        Status(Code::kAborted, "generation " + std::to_string(state_->number()) + " was stored meanwhile"));
+  if (!Writable()) return done(Status(Code::kResourceExhausted, read_only_));
+  const StoredGeneration& stored = order.state->stored;
+  const Status status = store_.AddGeneration(stored);
+  if (!status.ok()) {
+    if (status.code() != Code::kAborted) CannotWrite(status);
+    return done(status);
+  }
+  (void)Audited(order.audit);
+  state_ = order.state;
+  highest_generation_ = std::max(highest_generation_, state_->number());
+  fresh_generation_ = state_->number();
+  spdlog::info("generation {} stored: {} nodes, {} settings", stored.generation.value, stored.nodes,
+               stored.settings);
+  for (const auto& [name, resolved] : state_->resolved.nodes) nodes_[name].name = name;
+  for (auto it = nodes_.begin(); it != nodes_.end();) {
+    Node& node = it->second;
+    node.declared = state_->resolved.nodes.contains(it->first);
+    if (!node.declared && !node.report) {
+      // Never reported: nothing is enforced there and nothing is worth keeping.
+      if (node.link) {
+        v1::Refusal refusal;
+        refusal.set_reason(v1::Refusal::REASON_UNKNOWN_NODE);
+        refusal.set_message("node \"" + node.name + "\" left the inventory with generation " +
+                            std::to_string(state_->number()));
+        node.link->Refuse(refusal);
+        by_link_.erase(node.link.get());
+      }
+      unsaved_.erase(&node);
+      it = nodes_.erase(it);
+      continue;
+    }
+    Push(node);
+    touched_.insert(it->first);
+    ++it;
+  }
+  reshaped_ = true;
+  done(Ok());
+}
+
+void FleetModel::SetPause(PauseOrder order) {
+  const Pause& wanted = order.pause;
+  const auto done = WhenShown(std::move(order.done));
+  const auto refuse = [&](Code code, const std::string& why) { done(Status(code, why), {}); };
+  auto pauses = pauses_;
+  // A node may be gone while a pause of it is left: that one can still be ended.
+  const bool paused = std::any_of(pauses.begin(), pauses.end(),
+                                  [&](const Pause& pause) { return pause.node == wanted.node; });
+  if (!wanted.node.empty() && !nodes_.contains(wanted.node) && !(order.resume && paused))
+    return done(UnknownNode(wanted.node), {});
+  const auto same = std::find_if(pauses.begin(), pauses.end(), [&](const Pause& pause) {
+    return pause.node == wanted.node && pause.key == wanted.key;
+  });
+  if (order.resume) {
+    if (same == pauses.end()) {
+      std::string others;
+      for (const Pause& pause : pauses)
+        if (pause.node == wanted.node) others += (others.empty() ? "" : " and of ") + Told(pause);
+      return refuse(Code::kNotFound, "there is no pause of " + Told(wanted) +
+                                         (others.empty() ? "; railctl pause lists those that are"
+                                                         : "; there is one of " + others));
+    }
+    pauses.erase(same);
+  } else if (same != pauses.end()) {
+    *same = wanted;
+  } else {
+    pauses.push_back(wanted);
+  }
+  // A pause is a brake: with a full disk it is still pulled, and only its being remembered fails.
+  const bool writable = Writable();
+  Status stored = writable ? store_.SetPauses(pauses) : Status(Code::kResourceExhausted, read_only_);
+  if (!stored.ok() && writable) CannotWrite(stored);
+  if (!stored.ok() && order.resume) return refuse(Code::kResourceExhausted, read_only_);
+  pauses_ = std::move(pauses);
+  if (stored.ok())
+    (void)Audited({0,
+                   {},
+                   wanted.by,
+                   order.resume ? "resume" : "pause",
+                   (wanted.node.empty() ? "all nodes" : wanted.node) + " " +
+                       (wanted.key.empty() ? "all keys" : wanted.key),
+                   wanted.reason});
+  v1::SetPauseResponse response;
+  for (const Pause& pause : pauses_) *response.add_pauses() = ToWire(pause);
+  for (auto& [name, node] : nodes_) {
+    if (!wanted.node.empty() && wanted.node != name) continue;
+    if (node.link)
+      response.add_told(name);
+    else if (node.declared)
+      response.add_not_reached(name);
+    PushPauses(node);
+    touched_.insert(name);
+  }
+  reshaped_ = true;
+  if (!stored.ok())
+    return done(Status(Code::kResourceExhausted,
+                       "the connected nodes were told to pause, but it will not survive a restart of the "
+                       "controller: " +
+                           read_only_),
+                std::move(response));
+  done(Ok(), std::move(response));
+}
+
+void FleetModel::Forget(const std::string& name, const std::string& who,
+                        std::function<void(const Status&, std::vector<Pause>)> answered) {
+  const auto done = WhenShown(std::move(answered));
+  const auto found = nodes_.find(name);
+  if (found == nodes_.end()) return done(UnknownNode(name), {});
+  Node& node = found->second;
+  if (node.declared)
+    return done(Status(Code::kFailedPrecondition,
+                       "node \"" + name +
+                           "\" is in the inventory; take it out of its Cluster document and apply that "
+                           "first"),
+                {});
+  if (!Writable()) return done(Status(Code::kResourceExhausted, read_only_), {});
+  const Status status = store_.ForgetNode(name);
+  if (!status.ok() && status.code() != Code::kNotFound) {
+    CannotWrite(status);
+    return done(status, {});
+  }
+  // Its pauses go with it, or they would wait for a name that may come back as another machine. After the
+  // node: what cannot be dropped now stays a brake, never the reverse.
+  std::vector<Pause> left, dropped;
+  for (const Pause& pause : pauses_) (pause.node == name ? dropped : left).push_back(pause);
+  const Status stored = dropped.empty() ? Ok() : store_.SetPauses(left);
+  if (stored.ok()) {
+    pauses_ = std::move(left);
+  } else {
+    CannotWrite(stored);
+    dropped.clear();
+  }
+  std::string detail;
+  for (const Pause& pause : dropped)
+    detail += (detail.empty() ? "with its pause of " : ", ") + (pause.key.empty() ? "all keys" : pause.key);
+  (void)Audited({0, {}, who, "forget", name, detail});
+  if (node.link) {
+    v1::Refusal refusal;
+    refusal.set_reason(v1::Refusal::REASON_FORGOTTEN);
+    refusal.set_message("node \"" + name +
+                        "\" was forgotten; to have it back, declare it in a Cluster document and "
+                        "run railctl apply");
+    node.link->Refuse(refusal);
+    by_link_.erase(node.link.get());
+  }
+  unsaved_.erase(&node);
+  nodes_.erase(found);
+  reshaped_ = true;
+  if (!stored.ok())
+    return done(Status(Code::kResourceExhausted,
+                       name + " is forgotten, but its pauses are left, since the store takes no writes: " +
+                           read_only_ + ". Later: railctl pause --resume --node " + name),
+                {});
+  done(Ok(), std::move(dropped));
+}
+
+}  // namespace railwright

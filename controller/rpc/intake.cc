@@ -1,0 +1,85 @@
+#include "controller/rpc/intake.h"
+
+#include <algorithm>
+
+namespace railwright {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+/// The longest prefix of at most `most` bytes that ends between characters.
+std::string_view Whole(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
+std::string Cut(const std::string& text, std::size_t most) {
+  const std::string mark = "… [" + std::to_string(text.size()) + " bytes]";
+  return std::string(Whole(text, most - mark.size())) + mark;
+}
+
+std::size_t MostOf(const FieldDescriptor& field) {
+  const std::string& of = field.containing_type()->name();
+  const std::string& name = field.name();
+  if (of == "Hello" || name == "hash" || name == "state_hash" || name == "base_hash") return kIdentityMost;
+  if (of == "Step" && (name == "from" || name == "to")) return kStepValueMost;
+  return kTextMost;
+}
+
+void BoundTexts(Message& message, const Reflection& has, const FieldDescriptor& field) {
+  const std::size_t most = MostOf(field);
+  std::string scratch;
+  if (!field.is_repeated()) {
+    const std::string& text = has.GetStringReference(message, &field, &scratch);
+    if (text.size() > most) has.SetString(&message, &field, Cut(text, most));
+    return;
+  }
+  while (has.FieldSize(message, &field) > kListMost) has.RemoveLast(&message, &field);
+  for (int i = 0; i < has.FieldSize(message, &field); ++i) {
+    const std::string& text = has.GetRepeatedStringReference(message, &field, i, &scratch);
+    if (text.size() > most) has.SetRepeatedString(&message, &field, i, Cut(text, most));
+  }
+}
+
+void BoundAll(Message& message) {
+  const Reflection& has = *message.GetReflection();
+  std::vector<const FieldDescriptor*> fields;  // those that are set
+  has.ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    switch (field->cpp_type()) {
+      case FieldDescriptor::CPPTYPE_STRING: BoundTexts(message, has, *field); break;
+      case FieldDescriptor::CPPTYPE_UINT64:
+        if (!field->is_repeated() && has.GetUInt64(message, field) > kNumberMost)
+          has.SetUInt64(&message, field, kNumberMost);
+        break;
+      case FieldDescriptor::CPPTYPE_MESSAGE:
+        if (!field->is_repeated()) {
+          BoundAll(*has.MutableMessage(&message, field));
+        } else {
+          for (int i = 0; i < has.FieldSize(message, field); ++i)
+            BoundAll(*has.MutableRepeatedMessage(&message, field, i));
+        }
+        break;
+      default: break;
+    }
+  }
+  // What a newer agent adds is not kept, and not carried along either.
+  has.MutableUnknownFields(&message)->Clear();
+}
+
+}  // namespace
+
+void Bound(v1::AgentMessage& message) { BoundAll(message); }
+
+std::string OneLine(std::string_view text, std::size_t most) {
+  std::string line(Whole(text, most));
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; }, '?');
+  if (line.size() < text.size()) line += "…";
+  return line;
+}
+
+}  // namespace railwright
