@@ -48,6 +48,12 @@ NodeAgent::NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Par
 NodeAgent::~NodeAgent() = default;
 
 Status NodeAgent::Start() {
+  Status status = TakeUp();
+  started_ = status.ok();
+  return status;
+}
+
+Status NodeAgent::TakeUp() {
   RW_RETURN_IF_ERROR(changes_.Open());
   if (changes_.damaged() > 0)
     parts_.log(LogLevel::kWarning, parts_.state_dir.changes() + ": " + std::to_string(changes_.damaged()) +
@@ -286,9 +292,9 @@ bool NodeAgent::Tick() {
   LookAtSession();
   const auto now = parts_.clock.Now();
   if (now >= status_written_ + kStatusAge) status_stale_ = true;
-  if (status_stale_ && now >= next_status_) {
-    if (Status status = WriteStatus(); !status.ok() && trouble_.ok()) SetTrouble(std::move(status));
-  }
+  if (status_stale_ && now >= next_status_) status_error_ = WriteStatus();
+  if (Status error = std::exchange(status_error_, Ok()); !error.ok() && trouble_.ok())
+    SetTrouble(std::move(error));
   return changed;
 }
 
@@ -318,6 +324,11 @@ void NodeAgent::LookAtSession() {
 // Between two operations of a pass, which may take long.
 void NodeAgent::Meanwhile() {
   if (parts_.at_work) parts_.at_work();
+  if (!started_) return;
+  LookAtSession();
+  if (!status_stale_ || parts_.clock.Now() < next_status_) return;
+  // What to do about an error is decided when the pass is over: the reconciler is at work.
+  if (Status status = WriteStatus(); !status.ok()) status_error_ = std::move(status);
 }
 
 void NodeAgent::Send(ToController message) {

@@ -92,6 +92,7 @@ class NodeAgent {
     std::uint64_t scans_before = 0;  // for refresh
   };
 
+  Status TakeUp();
   void OnWelcome(const v1::Welcome& welcome, std::uint64_t connection);
   void OnDesired(const v1::DesiredState& message);
   void OnCommand(v1::Command command, std::uint64_t connection);
@@ -135,7 +136,9 @@ class NodeAgent {
   std::optional<v1::DesiredState> refused_;  // the last one answered with a Nack, for status.json
   std::string refused_message_;
 
-  Status trouble_;  // of the state directory
+  bool started_ = false;
+  Status trouble_;       // of the state directory
+  Status status_error_;  // of the last WriteStatus
   Clock::Steady next_probe_{};
   Clock::Steady last_sent_{};
   Clock::Steady next_status_{}, status_written_{};

@@ -149,8 +149,8 @@ struct Session::Impl {
       welcomed_at = steady_clock::now();
       over = connection;
     }
+    SetText("connected");  // before the loop acts upon it, so that what it writes down is true
     inbox.Post({std::move(welcome), over});
-    SetText("connected");
     changed.notify_all();
   }
 

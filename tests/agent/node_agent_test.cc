@@ -433,6 +433,31 @@ TEST_F(NodeAgentTest, StatusJsonHasTheContractsShape) {
   EXPECT_EQ(status["agent"]["pid"], getpid());
 }
 
+TEST_F(NodeAgentTest, AChangeOfTheSessionIsWrittenDownWithinAQuarterOfASecond) {
+  Settle();
+  Pass(1s);
+  session_text = "connecting: 10.0.0.7:7443: Connection refused";
+  agent->Tick();  // the session rings
+  Pass(250ms);
+  EXPECT_EQ(Status()["agent"]["session"], session_text);
+}
+
+TEST_F(NodeAgentTest, AChangeOfTheSessionIsWrittenDownAlsoInTheMiddleOfALongPass) {
+  Welcome();
+  session_text = "connecting: the controller ended the stream";
+  std::vector<std::string> seen;
+  at_work = [&] {
+    clock.Advance(100ms);  // a slow machine
+    if (ReadWhole(directory.path() + "/status.json").ok()) seen.push_back(Status()["agent"]["session"]);
+    if (seen.size() == 5) session_text = "connected";
+  };
+  Give(State(7));
+  ASSERT_GT(seen.size(), 12U);
+  EXPECT_EQ(seen[4], "connecting: the controller ended the stream");
+  // Rung at the fifth operation; written at most 250 ms after the write before, so by the ninth.
+  EXPECT_EQ(seen[8], "connected");
+}
+
 TEST_F(NodeAgentTest, StatusJsonIsNeverOlderThanAMinuteOrSo) {
   Welcome();
   Give(State(7));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 
 #include "tests/session/fake_controller.h"
 
@@ -92,6 +93,22 @@ TEST(Session, SaysHelloAndIsWelcomed) {
   EXPECT_EQ(hello.wire(), 1U);
   EXPECT_GT(hello.features_size(), 0);
   EXPECT_LE(hello.ByteSizeLong(), 256U);
+}
+
+TEST(Session, ItIsConnectedWhenTheLoopHearsOfTheWelcome) {
+  FakeController controller;
+  controller.Listen();
+  Session* asked = nullptr;
+  std::promise<std::string> heard;
+  Queue<FromController> inbox([&] {
+    if (asked != nullptr) heard.set_value(std::exchange(asked, nullptr)->StateText());
+  });
+  Session session(Options(controller), State, inbox);
+  asked = &session;
+  ASSERT_TRUE(session.Start().ok());
+  auto text = heard.get_future();
+  ASSERT_EQ(text.wait_for(10s), std::future_status::ready);
+  EXPECT_EQ(text.get(), "connected");
 }
 
 TEST(Session, AHeartbeatTakesAtMost64Bytes) {
