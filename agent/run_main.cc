@@ -62,7 +62,7 @@ Status Run(const RunOptions& options, const Log& log) {
     log(LogLevel::kWarning, "no events from " + source + "; scans find those");
 
   // session → loop: everything that the controller says. The bell wakes the loop.
-  Queue<FromController> inbox([&bell] { bell.Ring(); });
+  Queue<FromController> inbox([&bell] { bell.Ring(); }, InboxBound());
 
   NodeAgentOptions about;
   about.node = options.node;

@@ -65,7 +65,18 @@ v1::AgentMessage Envelope(ToController message) {
   return out;
 }
 
+// A whole state, which makes an older one worthless; a Welcome begins anew.
+template <class Body>
+constexpr bool kNewestCounts = std::is_same_v<Body, v1::DesiredState> ||
+                               std::is_same_v<Body, v1::PauseList> || std::is_same_v<Body, v1::Welcome>;
+
 }  // namespace
+
+QueueBound<FromController> InboxBound(std::size_t messages, std::size_t bytes) {
+  return {messages, bytes, [](const FromController& message) {
+            return std::visit([](const auto& body) { return body.ByteSizeLong(); }, message.body);
+          }};
+}
 
 struct Session::Impl {
   // Where a connection stands. kRefused and kBroken are over: only OnDone is awaited.
@@ -133,7 +144,34 @@ struct Session::Impl {
       if (phase != Phase::kWelcomed) return;
       over = connection;
     }
-    inbox.Post({std::move(body), over});
+    Hand(std::move(body), over);
+  }
+
+  // To the loop, which may be busy for long.
+  template <class Body>
+  void Hand(Body body, std::uint64_t over) {
+    if constexpr (kNewestCounts<Body>) {
+      inbox.PostNewest({std::move(body), over}, [](const FromController& older) {
+        return std::is_same_v<Body, v1::Welcome> || std::holds_alternative<Body>(older.body);
+      });
+    } else if constexpr (std::is_same_v<Body, v1::Command>) {
+      const std::uint64_t id = body.id();
+      if (inbox.Post({std::move(body), over})) return;
+      v1::CommandResult busy;
+      busy.set_id(id);
+      busy.set_error("this agent is busy and too much waits for it; try again later");
+      Send({std::move(busy), over});
+    } else if (!inbox.Post({std::move(body), over})) {
+      const std::lock_guard lock(mutex);
+      if (phase == Phase::kWelcomed) Break("the controller sends faster than this agent can take it in");
+    }
+  }
+
+  void Send(ToController message) {
+    const std::lock_guard lock(mutex);
+    if (phase != Phase::kWelcomed || message.connection != connection) return;
+    if (!stream->Send(Envelope(std::move(message))))
+      Break("the controller does not read: " + std::to_string(options.queue_limit) + " messages wait for it");
   }
 
   void OnWelcome(v1::Welcome welcome) {
@@ -150,7 +188,7 @@ struct Session::Impl {
       over = connection;
     }
     SetText("connected");  // before the loop acts upon it, so that what it writes down is true
-    inbox.Post({std::move(welcome), over});
+    Hand(std::move(welcome), over);
     changed.notify_all();
   }
 
@@ -293,13 +331,7 @@ Status Session::Start() {
   return Ok();
 }
 
-void Session::Send(ToController message) {
-  const std::lock_guard lock(impl_->mutex);
-  if (impl_->phase != Impl::Phase::kWelcomed || message.connection != impl_->connection) return;
-  if (!impl_->stream->Send(Envelope(std::move(message))))
-    impl_->Break("the controller does not read: " + std::to_string(impl_->options.queue_limit) +
-                 " messages wait for it");
-}
+void Session::Send(ToController message) { impl_->Send(std::move(message)); }
 
 std::string Session::StateText() const {
   const std::lock_guard lock(impl_->mutex);

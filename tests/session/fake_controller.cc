@@ -66,12 +66,17 @@ v1::ControllerMessage FakeController::Welcome() {
   return message;
 }
 
-grpc::Status FakeController::ReadAll(AgentStream& stream) {
+bool FakeController::ReadOne(AgentStream& stream) {
   v1::AgentMessage message;
-  while (stream.Read(&message)) {
-    const std::lock_guard lock(mutex_);
-    received_.push_back(message);
-    changed_.notify_all();
+  if (!stream.Read(&message)) return false;
+  const std::lock_guard lock(mutex_);
+  received_.push_back(message);
+  changed_.notify_all();
+  return true;
+}
+
+grpc::Status FakeController::ReadAll(AgentStream& stream) {
+  while (ReadOne(stream)) {
   }
   return grpc::Status::OK;
 }

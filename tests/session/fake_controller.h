@@ -41,6 +41,8 @@ class FakeController final : public v1::AgentService::Service {
   bool WaitHellos(std::size_t count) const;
 
   static v1::ControllerMessage Welcome();
+  /// Reads one message and remembers it; false when the agent has ended the stream.
+  bool ReadOne(AgentStream& stream);
   /// Reads until the agent ends the stream; remembers.
   grpc::Status ReadAll(AgentStream& stream);
 
