@@ -41,6 +41,8 @@ NodeAgent::NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Par
                   parts_.our_pids),
       changes_(parts_.state_dir.changes()),
       local_pauses_(parts_.state_dir.local_pauses()),
+      management_(options_.management_netdev, options_.controller, parts_.state_dir.management(),
+                  parts_.route),
       started_at_(parts_.clock.WallNow()) {
   PublishHello();
 }
@@ -67,6 +69,9 @@ Status NodeAgent::TakeUp() {
   }
   local_pauses_.Look();
   ApplyPauses();
+  if (Status status = management_.Start(); !status.ok())
+    parts_.log(LogLevel::kError, status.Within("the last known way to the controller").message());
+  LookAtManagement();
   RW_RETURN_IF_ERROR(reconciler_.Start());
 
   const auto bytes = ReadWhole(parts_.state_dir.desired());
@@ -101,7 +106,7 @@ Status NodeAgent::Stop() {
 }
 
 void NodeAgent::Handle(FromController message) {
-  if (auto* welcome = std::get_if<v1::Welcome>(&message.body)) return OnWelcome(*welcome, message.connection);
+  if (auto* welcome = std::get_if<v1::Welcome>(&message.body)) return OnWelcome(*welcome, message);
   if (message.connection != connection_) return;  // of a connection that has ended
   if (auto* desired = std::get_if<v1::DesiredState>(&message.body)) return OnDesired(*desired);
   if (auto* command = std::get_if<v1::Command>(&message.body))
@@ -110,8 +115,10 @@ void NodeAgent::Handle(FromController message) {
   if (auto* ack = std::get_if<v1::ReportAck>(&message.body)) return OnReportAck(*ack);
 }
 
-void NodeAgent::OnWelcome(const v1::Welcome& welcome, std::uint64_t connection) {
-  connection_ = connection;
+void NodeAgent::OnWelcome(const v1::Welcome& welcome, const FromController& message) {
+  connection_ = message.connection;
+  management_.Reached(message.host);
+  LookAtManagement();
   commands_.clear();
   const v1::HeldReport& held = welcome.held();
   reporter_.Connected(welcome.has_held() ? &held : nullptr,
@@ -267,6 +274,7 @@ void NodeAgent::WorkOnTrouble() {
   ::unlink(probe.c_str());
   if (status.ok()) status = changes_.Flush();
   if (status.ok()) status = Keep();
+  if (status.ok()) status = management_.Keep();
   if (status.ok())
     status = WriteWhole(parts_.state_dir.pauses(), FormatPauses(controller_pauses_), Sync::kDurable);
   SetTrouble(std::move(status));
@@ -274,6 +282,7 @@ void NodeAgent::WorkOnTrouble() {
 
 bool NodeAgent::Tick() {
   WorkOnTrouble();
+  LookAtManagement();
   const bool changed = reconciler_.Tick();
   if (pauses_stale_) LookAtPauses();
   if (std::vector<ChangeRecord> fresh = reconciler_.TakeChanges(); !fresh.empty()) {
@@ -319,6 +328,25 @@ void NodeAgent::LookAtSession() {
   session_text_ = std::move(text);
   status_stale_ = true;
   if (session_text_ != "connected") parts_.log(LogLevel::kWarning, session_text_);
+}
+
+// Before anything is written: a route may have moved the way to the controller to another interface.
+void NodeAgent::LookAtManagement() {
+  management_.Look();
+  const Management& now = management_.management();
+  reconciler_.SetManagement(now);
+  if (Status status = trouble_.ok() ? management_.Keep() : Ok(); !status.ok()) SetTrouble(std::move(status));
+  if (now == told_management_) return;
+  told_management_ = now;
+  status_stale_ = true;
+  if (!now.unknown.empty())
+    parts_.log(LogLevel::kWarning, "it is not known which interface leads to the controller (" + now.unknown +
+                                       "); until it is, nothing is written that an interface could feel");
+  else if (now.netdevs.empty())
+    parts_.log(LogLevel::kInfo, "no interface leads to the controller: it is on this host");
+  else
+    parts_.log(LogLevel::kInfo,
+               "left alone, since the controller is reached through it: " + management_.Text());
 }
 
 // Between two operations of a pass, which may take long.

@@ -12,6 +12,7 @@
 
 #include "agent/loop/change_log.h"
 #include "agent/loop/log.h"
+#include "agent/loop/management_link.h"
 #include "agent/loop/pauses.h"
 #include "agent/loop/progress_machine.h"
 #include "agent/loop/reporter.h"
@@ -28,7 +29,7 @@ struct NodeAgentOptions {
   std::string version;
   std::string controller;         ///< as given, for status.json
   std::string boot_id;            ///< /proc/sys/kernel/random/boot_id
-  std::string management_netdev;  ///< for status.json
+  std::string management_netdev;  ///< as told; "" = found by the route to the controller
   std::vector<std::string> missing_hints;
   std::chrono::milliseconds heartbeat{10'000};
 };
@@ -54,6 +55,7 @@ class NodeAgent {
     Log log;
     /// Called before each operation on the machine: a pass that takes long gets on. May be empty.
     std::function<void()> at_work{};
+    ManagementLink::Route route{};  ///< needed unless the controller is local or the interface is told
   };
   /// Everything given outlives it. `reconciler` without paused_now, which is set here.
   NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Parts parts);
@@ -93,7 +95,7 @@ class NodeAgent {
   };
 
   Status TakeUp();
-  void OnWelcome(const v1::Welcome& welcome, std::uint64_t connection);
+  void OnWelcome(const v1::Welcome& welcome, const FromController& message);
   void OnDesired(const v1::DesiredState& message);
   void OnCommand(v1::Command command, std::uint64_t connection);
   void OnReportAck(const v1::ReportAck& ack);
@@ -112,6 +114,7 @@ class NodeAgent {
   void LogChange(const ChangeRecord& change) const;
   Status WriteStatus();
   void LookAtSession();
+  void LookAtManagement();
   void Meanwhile();
   void PublishHello();
   void Send(ToController message);
@@ -126,6 +129,8 @@ class NodeAgent {
   Reconciler reconciler_;
   ChangeLog changes_;
   PauseFile local_pauses_;
+  ManagementLink management_;
+  Management told_management_;  // of the last log line
   Reporter reporter_;
   std::vector<Pause> controller_pauses_;
 

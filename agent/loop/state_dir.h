@@ -29,6 +29,7 @@ class StateDir {
   std::string pauses() const { return directory_ + "/pauses.json"; }     ///< those of the controller
   std::string local_pauses() const { return directory_ + "/paused.json"; }  ///< `railwright-agent pause`
   std::string status() const { return directory_ + "/status.json"; }        ///< for `railwright-agent status`
+  std::string management() const { return directory_ + "/management"; }     ///< interfaces that lead away
   std::string lock() const { return directory_ + "/lock"; }
 
   /// The process that holds the directory now; none when nobody does.

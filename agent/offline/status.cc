@@ -55,6 +55,7 @@ void PrintTable(const Json& status, const Console& console) {
   fact("generation",
        generation == "0" ? "none yet" : generation + (status.value("settled", false) ? "" : ", not settled"));
   fact("controller", agent.value("controller", "") + ": " + agent.value("session", ""));
+  fact("reached by", agent.value("management_netdev", ""));
   fact("refused", agent.value("refused", ""));
   fact("trouble", agent.value("trouble", ""));
   for (const Json& pause : status.at("pauses")) {

@@ -65,6 +65,16 @@ v1::AgentMessage Envelope(ToController message) {
   return out;
 }
 
+// "ipv6:%5B2001:db8::7%5D:7443" → "2001:db8::7"; "" for a Unix socket.
+std::string HostOf(std::string peer) {
+  for (const auto& [coded, bracket] : {std::pair("%5B", "["), std::pair("%5D", "]")})
+    if (const auto at = peer.find(coded); at != std::string::npos) peer.replace(at, 3, bracket);
+  const auto scheme = peer.find(':');
+  if (scheme == std::string::npos || !peer.starts_with("ipv")) return {};
+  const auto address = ParseAddress(std::string_view(peer).substr(scheme + 1));
+  return address.ok() ? address->host : std::string();
+}
+
 // A whole state, which makes an older one worthless; a Welcome begins anew.
 template <class Body>
 constexpr bool kNewestCounts = std::is_same_v<Body, v1::DesiredState> ||
@@ -149,9 +159,9 @@ struct Session::Impl {
 
   // To the loop, which may be busy for long.
   template <class Body>
-  void Hand(Body body, std::uint64_t over) {
+  void Hand(Body body, std::uint64_t over, std::string host = {}) {
     if constexpr (kNewestCounts<Body>) {
-      inbox.PostNewest({std::move(body), over}, [](const FromController& older) {
+      inbox.PostNewest({std::move(body), over, std::move(host)}, [](const FromController& older) {
         return std::is_same_v<Body, v1::Welcome> || std::holds_alternative<Body>(older.body);
       });
     } else if constexpr (std::is_same_v<Body, v1::Command>) {
@@ -176,6 +186,7 @@ struct Session::Impl {
 
   void OnWelcome(v1::Welcome welcome) {
     std::uint64_t over = 0;
+    std::string host;
     {
       const std::lock_guard lock(mutex);
       if (phase != Phase::kDialling) return;
@@ -186,9 +197,10 @@ struct Session::Impl {
       phase = Phase::kWelcomed;
       welcomed_at = steady_clock::now();
       over = connection;
+      host = HostOf(stream->Peer());
     }
     SetText("connected");  // before the loop acts upon it, so that what it writes down is true
-    Hand(std::move(welcome), over);
+    Hand(std::move(welcome), over, std::move(host));
     changed.notify_all();
   }
 

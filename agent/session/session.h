@@ -21,6 +21,7 @@ namespace railwright {
 struct FromController {
   std::variant<v1::DesiredState, v1::Command, v1::PauseList, v1::ReportAck, v1::Welcome> body;
   std::uint64_t connection = 0;  ///< which connection it came over, from 1; a Welcome begins a new one
+  std::string host = {};         ///< of a Welcome: the controller's address, "" over a Unix socket
 };
 
 /// How much may wait for the loop, which may be busy with a long pass. A controller has at most one state,

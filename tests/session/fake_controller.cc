@@ -28,6 +28,16 @@ void FakeController::Listen() {
   server_ = builder.BuildAndStart();
 }
 
+bool FakeController::ListenOn(const std::string& host) {
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(host + ":0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(this);
+  server_ = builder.BuildAndStart();
+  tcp_ = host + ":" + std::to_string(port);
+  return server_ != nullptr && port != 0;
+}
+
 void FakeController::Stop() {
   if (server_ == nullptr) return;
   server_->Shutdown(std::chrono::system_clock::now());

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <future>
 
+#include "agent/session/route.h"
 #include "tests/session/fake_controller.h"
 #include "tests/session/session_fixture.h"
 
@@ -54,6 +55,33 @@ TEST(Session, ItIsConnectedWhenTheLoopHearsOfTheWelcome) {
   auto text = heard.get_future();
   ASSERT_EQ(text.wait_for(10s), std::future_status::ready);
   EXPECT_EQ(text.get(), "connected");
+}
+
+TEST(Session, TheWelcomeSaysFromWhichAddressItCame) {
+  struct Case {
+    const char* listen;
+    const char* host;
+  };
+  for (const Case& one : {Case{"", ""}, Case{"127.0.0.1", "127.0.0.1"}, Case{"[::1]", "::1"}}) {
+    FakeController controller;
+    if (*one.listen == '\0') {
+      controller.Listen();
+    } else {
+      ASSERT_TRUE(controller.ListenOn(one.listen)) << one.listen;
+    }
+    Queue<FromController> inbox;
+    Session session(Options(controller), State, inbox);
+    ASSERT_TRUE(session.Start().ok());
+    const auto welcome = Next<v1::Welcome>(inbox);
+    ASSERT_TRUE(welcome.has_value());
+    EXPECT_EQ(welcome->host, one.host);
+  }
+}
+
+TEST(NetdevTowards, LoopbackNeedsNoInterfaceAndNamesAreNotLookedUp) {
+  EXPECT_EQ(NetdevTowards("127.0.0.1").value_or("?"), "");
+  EXPECT_EQ(NetdevTowards("::1").value_or("?"), "");
+  EXPECT_EQ(NetdevTowards("localhost").status().code(), Code::kInvalidArgument);
 }
 
 TEST(Session, AHeartbeatTakesAtMost64Bytes) {
