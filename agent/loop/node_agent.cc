@@ -8,7 +8,6 @@
 #include "agent/loop/files.h"
 #include "core/text/times.h"
 #include "core/wire/wire.h"
-#include "railwright/utf8.h"
 
 namespace railwright {
 
@@ -19,11 +18,8 @@ namespace {
 
 constexpr seconds kProbe{5};  // how often a state directory that takes no writes is tried again
 constexpr std::size_t kProbeBytes = 256 << 10;
-constexpr seconds kStatusAge{60};  // status.json is never older, so that its age tells a loop that hangs
-constexpr std::size_t kLongestReason = 1024;  // of a Nack: what it quotes of the state is poison, perhaps
-constexpr std::size_t kRecent = 20;           // changes that status.json shows
-
-std::string Of(Generation generation) { return "generation " + std::to_string(generation.value); }
+constexpr seconds kStatusAge{60};    // status.json is never older, so that its age tells a loop that hangs
+constexpr std::size_t kRecent = 20;  // changes that status.json shows
 
 ReconcilerOptions WithPause(ReconcilerOptions options, std::function<bool(std::string_view)> paused_now) {
   options.paused_now = std::move(paused_now);
@@ -40,6 +36,7 @@ NodeAgent::NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Par
                   WithPause(std::move(reconciler), [this](std::string_view key) { return PausedNow(key); }),
                   parts_.our_pids),
       changes_(parts_.state_dir.changes()),
+      latch_(parts_.state_dir.taking_up(), options_.version),
       local_pauses_(parts_.state_dir.local_pauses()),
       management_(options_.management_netdev, options_.controller, parts_.state_dir.management(),
                   parts_.route),
@@ -67,6 +64,7 @@ Status NodeAgent::TakeUp() {
   } else if (text.status().code() != Code::kNotFound) {
     return text.status();
   }
+  latch_.Open();
   local_pauses_.Look();
   ApplyPauses();
   if (Status status = management_.Start(); !status.ok())
@@ -74,29 +72,11 @@ Status NodeAgent::TakeUp() {
   LookAtManagement();
   RW_RETURN_IF_ERROR(reconciler_.Start());
 
-  const auto bytes = ReadWhole(parts_.state_dir.desired());
-  if (!bytes.ok()) {
-    if (bytes.status().code() == Code::kNotFound) return Ok();
-    return bytes.status();
-  }
-  v1::DesiredState message;
-  const auto state = message.ParseFromString(*bytes)
-                         ? FromWire(message)
-                         : Result<DesiredState>(Status(Code::kDataLoss, "not a desired state"));
-  Status status = state.ok() ? reconciler_.Accept(*state) : state.status();
-  if (!status.ok()) {
-    // Without a state hash in the Hello, the controller sends it again. Nothing is enforced until then.
-    parts_.log(LogLevel::kError, parts_.state_dir.desired() + " is not taken up: " + status.message() +
-                                     "; waiting for the controller to send it again");
-    return Ok();
-  }
-  state_ = *state;
-  PublishHello();
-  parts_.log(LogLevel::kInfo, Of(state_.generation) + " is in force again, as last accepted");
-  return Ok();
+  return TakeUpKept();
 }
 
 Status NodeAgent::Stop() {
+  latch_.End();  // an end in good order is no death, wherever the pass was
   const Status status = reconciler_.Stop();
   if (Status kept = changes_.Append(reconciler_.TakeChanges()); !kept.ok())
     parts_.log(LogLevel::kError, kept.message());
@@ -131,65 +111,6 @@ void NodeAgent::OnWelcome(const v1::Welcome& welcome, const FromController& mess
   for (const std::string& feature : welcome.missing())
     parts_.log(LogLevel::kWarning, "agent and controller differ: " + feature);
   status_stale_ = true;
-}
-
-void NodeAgent::OnDesired(const v1::DesiredState& message) {
-  const auto refuse = [&](const Status& status) {
-    refused_ = message;
-    refused_message_ = Brief(status.message(), kLongestReason);
-    status_stale_ = true;
-    v1::Nack nack;
-    nack.set_generation(message.generation());
-    nack.set_hash(Brief(message.hash()));
-    nack.set_message(refused_message_);
-    Say(nack);
-    parts_.log(LogLevel::kError,
-               "refused " + Of(Generation{message.generation()}) + ": " + refused_message_ + "; " +
-                   (state_.generation.value == 0 ? "nothing" : Of(state_.generation)) + " stays in force");
-  };
-  const auto state = FromWire(message);
-  if (!state.ok()) return refuse(state.status());
-  if (Status status = Take(message, *state); !status.ok()) return refuse(status);
-}
-
-// Into force, onto the disk, and only then acknowledged.
-Status NodeAgent::Take(const v1::DesiredState& message, const DesiredState& state) {
-  if (state.node != options_.node)
-    return Status(Code::kInvalidArgument,
-                  "it is for node " + Brief(state.node) + ", this is " + options_.node);
-  if (state.generation < state_.generation)
-    return Status(
-        Code::kFailedPrecondition,
-        Of(state.generation) + " is older than " + Of(state_.generation) +
-            ", which is in force here; generations never go back: `railctl rollback` makes a new one");
-  RW_RETURN_IF_ERROR(reconciler_.Accept(state));
-  unkept_ = message;
-  if (Status status = Keep(); !status.ok()) {
-    SetTrouble(status);  // which also stops all writes: what is not durable must not be acted upon
-    return status.Within("it cannot be kept yet");
-  }
-  return Ok();
-}
-
-Status NodeAgent::Keep() {
-  if (!unkept_) return Ok();
-  RW_RETURN_IF_ERROR(WriteWhole(parts_.state_dir.desired(), unkept_->SerializeAsString(), Sync::kDurable));
-  const auto state = FromWire(*unkept_);
-  unkept_.reset();
-  if (!state.ok()) return state.status();  // cannot be: it was read before
-  state_ = *state;
-  PublishHello();
-  refused_.reset();
-  refused_message_.clear();
-  status_stale_ = true;
-  v1::Ack ack;
-  ack.set_generation(state_.generation.value);
-  ack.set_hash(state_.hash);
-  Say(ack);
-  parts_.log(LogLevel::kInfo, "accepted " + Of(state_.generation) + ": " +
-                                  std::to_string(state_.settings.size()) + " settings, " +
-                                  std::to_string(state_.ports.size()) + " ports");
-  return Ok();
 }
 
 void NodeAgent::OnPauses(const v1::PauseList& list) {
@@ -284,6 +205,7 @@ bool NodeAgent::Tick() {
   WorkOnTrouble();
   LookAtManagement();
   const bool changed = reconciler_.Tick();
+  if (latch_.begun() && reconciler_.Report().state_hash == latch_.hash()) latch_.End();
   if (pauses_stale_) LookAtPauses();
   if (std::vector<ChangeRecord> fresh = reconciler_.TakeChanges(); !fresh.empty()) {
     for (const ChangeRecord& change : fresh) {
@@ -380,9 +302,11 @@ bool NodeAgent::Ready() const { return state_.generation.value == 0 || reconcile
 
 std::string NodeAgent::Summary() const {
   const NodeReport& report = reconciler_.Report();
+  const std::string what = state_.generation.value != 0 ? Of(state_.generation)
+                           : given_up_.value != 0       ? Of(given_up_) + " is not taken up"
+                                                        : "no desired state yet";
   return options_.node + ": " + (Ready() ? std::string(Name(report.verdict)) : "the first pass still runs") +
-         ", " + (state_.generation.value == 0 ? "no desired state yet" : Of(state_.generation)) + ", " +
-         parts_.session_text();
+         ", " + what + ", " + parts_.session_text();
 }
 
 void NodeAgent::LogChange(const ChangeRecord& change) const {

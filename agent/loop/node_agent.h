@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/loop/change_log.h"
+#include "agent/loop/crash_latch.h"
 #include "agent/loop/log.h"
 #include "agent/loop/management_link.h"
 #include "agent/loop/pauses.h"
@@ -94,7 +95,10 @@ class NodeAgent {
     std::uint64_t scans_before = 0;  // for refresh
   };
 
+  static std::string Of(Generation generation);
   Status TakeUp();
+  Status TakeUpKept();
+  void NoteRefusal(const v1::DesiredState& message, const std::string& why);
   void OnWelcome(const v1::Welcome& welcome, const FromController& message);
   void OnDesired(const v1::DesiredState& message);
   void OnCommand(v1::Command command, std::uint64_t connection);
@@ -128,6 +132,7 @@ class NodeAgent {
   ProgressMachine machine_;
   Reconciler reconciler_;
   ChangeLog changes_;
+  CrashLatch latch_;
   PauseFile local_pauses_;
   ManagementLink management_;
   Management told_management_;  // of the last log line
@@ -136,6 +141,7 @@ class NodeAgent {
 
   DesiredState state_;                      // in force and durable; generation 0: none
   std::optional<v1::DesiredState> unkept_;  // taken, not durable yet: nothing is written meanwhile
+  Generation given_up_;                     // accepted by an earlier life, which died with it again and again
   std::uint64_t connection_ = 0;            // of the last Welcome
   std::deque<Asked> commands_;
   std::optional<v1::DesiredState> refused_;  // the last one answered with a Nack, for status.json

@@ -69,7 +69,7 @@ class AgentNode {
     state_dir = std::make_unique<StateDir>(std::move(*opened));
     NodeAgentOptions options;
     options.node = "gpu-001";
-    options.version = "0.1.0";
+    options.version = version;
     options.controller = controller;
     options.boot_id = "b00t";
     options.management_netdev = management_netdev;
@@ -175,6 +175,7 @@ class AgentNode {
   std::deque<ToController> sent;
   std::vector<std::string> log;
   std::string controller = "unix:/run/controller.sock";
+  std::string version = "0.1.0";
   std::string management_netdev;  ///< as told on the command line
   std::string host;               ///< whom the next Welcome comes from; "" = a Unix socket
   /// The kernel's answer to where an address is reached.
