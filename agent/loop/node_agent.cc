@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agent/loop/files.h"
+#include "agent/loop/status_file.h"
 #include "core/text/times.h"
 #include "core/wire/wire.h"
 
@@ -16,9 +17,7 @@ using std::chrono::seconds;
 
 namespace {
 
-constexpr seconds kProbe{5};  // how often a state directory that takes no writes is tried again
-constexpr std::size_t kProbeBytes = 256 << 10;
-constexpr seconds kStatusAge{60};    // status.json is never older, so that its age tells a loop that hangs
+constexpr seconds kProbe{5};         // how often a state directory that takes no writes is tried again
 constexpr std::size_t kRecent = 20;  // changes that status.json shows
 
 ReconcilerOptions WithPause(ReconcilerOptions options, std::function<bool(std::string_view)> paused_now) {
@@ -189,9 +188,8 @@ void NodeAgent::SetTrouble(Status trouble) {
 void NodeAgent::WorkOnTrouble() {
   if (trouble_.ok() || parts_.clock.Now() < next_probe_) return;
   next_probe_ = parts_.clock.Now() + kProbe;
-  // As much room as the next minutes need, or it would come and go with every kilobyte.
   const std::string probe = parts_.state_dir.directory() + "/probe";
-  Status status = WriteWhole(probe, std::string(kProbeBytes, '\0'), Sync::kDurable);
+  Status status = WriteWhole(probe, std::string(StateDir::kRoom, '\0'), Sync::kDurable);
   ::unlink(probe.c_str());
   if (status.ok()) status = changes_.Flush();
   if (status.ok()) status = Keep();
