@@ -34,18 +34,6 @@ std::string BootId() {
   return id;
 }
 
-// The interface that must not be disturbed: as told, or as the route to the controller says now.
-std::string ManagementNetdev(const RunOptions& options, const Log& log) {
-  if (!options.management_netdev.empty()) return options.management_netdev;
-  const auto address = ParseAddress(options.controller);
-  const auto netdev = address.ok() ? NetdevTowards(*address) : Result<std::string>(address.status());
-  if (netdev.ok()) return *netdev;
-  log(LogLevel::kWarning, "the interface that leads to the controller is not known (" +
-                              netdev.status().message() +
-                              "); name it with --management-netdev, so that nothing disturbs it");
-  return {};
-}
-
 Status Run(const RunOptions& options, const Log& log) {
   RW_RETURN_IF_ERROR(BlockSignals());
   RW_ASSIGN_OR_RETURN(const StateDir state_dir, StateDir::Open(options.state_dir));
@@ -62,18 +50,17 @@ Status Run(const RunOptions& options, const Log& log) {
     log(LogLevel::kWarning, "no events from " + source + "; scans find those");
 
   // session → loop: everything that the controller says. The bell wakes the loop.
-  Queue<FromController> inbox([&bell] { bell.Ring(); });
+  Queue<FromController> inbox([&bell] { bell.Ring(); }, InboxBound());
 
   NodeAgentOptions about;
   about.node = options.node;
   about.version = RAILWRIGHT_VERSION;
   about.controller = options.controller;
   about.boot_id = BootId();
-  about.management_netdev = ManagementNetdev(options, log);
+  about.management_netdev = options.management_netdev;
   about.missing_hints = missing;
   ReconcilerOptions reconciler;
   reconciler.scan_interval = options.scan_interval;
-  reconciler.management_netdev = about.management_netdev;
   reconciler.seed = std::hash<std::string>{}(options.node + about.boot_id);
   SessionOptions dial;
   dial.controller = options.controller;
@@ -95,7 +82,7 @@ Status Run(const RunOptions& options, const Log& log) {
        },
        [&session] { return session == nullptr ? std::string("not started") : session->StateText(); },
        [](int pid) { return pid == ::getpid() || IsOurTool(pid); }, log,
-       [&supervisor, &clock] { supervisor.Alive(clock.Now()); }});
+       [&supervisor, &clock] { supervisor.Alive(clock.Now()); }, NetdevTowards});
   RW_RETURN_IF_ERROR(agent.Start());
   session = std::make_unique<Session>(
       dial, [&agent] { return agent.Hello(); }, inbox, [&bell] { bell.Ring(); });

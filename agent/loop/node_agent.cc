@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "agent/loop/files.h"
+#include "agent/loop/status_file.h"
 #include "core/text/times.h"
 #include "core/wire/wire.h"
-#include "railwright/utf8.h"
 
 namespace railwright {
 
@@ -17,13 +17,8 @@ using std::chrono::seconds;
 
 namespace {
 
-constexpr seconds kProbe{5};  // how often a state directory that takes no writes is tried again
-constexpr std::size_t kProbeBytes = 256 << 10;
-constexpr seconds kStatusAge{60};  // status.json is never older, so that its age tells a loop that hangs
-constexpr std::size_t kLongestReason = 1024;  // of a Nack: what it quotes of the state is poison, perhaps
-constexpr std::size_t kRecent = 20;           // changes that status.json shows
-
-std::string Of(Generation generation) { return "generation " + std::to_string(generation.value); }
+constexpr seconds kProbe{5};         // how often a state directory that takes no writes is tried again
+constexpr std::size_t kRecent = 20;  // changes that status.json shows
 
 ReconcilerOptions WithPause(ReconcilerOptions options, std::function<bool(std::string_view)> paused_now) {
   options.paused_now = std::move(paused_now);
@@ -40,7 +35,10 @@ NodeAgent::NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Par
                   WithPause(std::move(reconciler), [this](std::string_view key) { return PausedNow(key); }),
                   parts_.our_pids),
       changes_(parts_.state_dir.changes()),
+      latch_(parts_.state_dir.taking_up(), options_.version),
       local_pauses_(parts_.state_dir.local_pauses()),
+      management_(options_.management_netdev, options_.controller, parts_.state_dir.management(),
+                  parts_.route),
       started_at_(parts_.clock.WallNow()) {
   PublishHello();
 }
@@ -48,6 +46,12 @@ NodeAgent::NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Par
 NodeAgent::~NodeAgent() = default;
 
 Status NodeAgent::Start() {
+  Status status = TakeUp();
+  started_ = status.ok();
+  return status;
+}
+
+Status NodeAgent::TakeUp() {
   RW_RETURN_IF_ERROR(changes_.Open());
   if (changes_.damaged() > 0)
     parts_.log(LogLevel::kWarning, parts_.state_dir.changes() + ": " + std::to_string(changes_.damaged()) +
@@ -59,33 +63,19 @@ Status NodeAgent::Start() {
   } else if (text.status().code() != Code::kNotFound) {
     return text.status();
   }
+  latch_.Open();
   local_pauses_.Look();
   ApplyPauses();
+  if (Status status = management_.Start(); !status.ok())
+    parts_.log(LogLevel::kError, status.Within("the last known way to the controller").message());
+  LookAtManagement();
   RW_RETURN_IF_ERROR(reconciler_.Start());
 
-  const auto bytes = ReadWhole(parts_.state_dir.desired());
-  if (!bytes.ok()) {
-    if (bytes.status().code() == Code::kNotFound) return Ok();
-    return bytes.status();
-  }
-  v1::DesiredState message;
-  const auto state = message.ParseFromString(*bytes)
-                         ? FromWire(message)
-                         : Result<DesiredState>(Status(Code::kDataLoss, "not a desired state"));
-  Status status = state.ok() ? reconciler_.Accept(*state) : state.status();
-  if (!status.ok()) {
-    // Without a state hash in the Hello, the controller sends it again. Nothing is enforced until then.
-    parts_.log(LogLevel::kError, parts_.state_dir.desired() + " is not taken up: " + status.message() +
-                                     "; waiting for the controller to send it again");
-    return Ok();
-  }
-  state_ = *state;
-  PublishHello();
-  parts_.log(LogLevel::kInfo, Of(state_.generation) + " is in force again, as last accepted");
-  return Ok();
+  return TakeUpKept();
 }
 
 Status NodeAgent::Stop() {
+  latch_.End();  // an end in good order is no death, wherever the pass was
   const Status status = reconciler_.Stop();
   if (Status kept = changes_.Append(reconciler_.TakeChanges()); !kept.ok())
     parts_.log(LogLevel::kError, kept.message());
@@ -95,7 +85,7 @@ Status NodeAgent::Stop() {
 }
 
 void NodeAgent::Handle(FromController message) {
-  if (auto* welcome = std::get_if<v1::Welcome>(&message.body)) return OnWelcome(*welcome, message.connection);
+  if (auto* welcome = std::get_if<v1::Welcome>(&message.body)) return OnWelcome(*welcome, message);
   if (message.connection != connection_) return;  // of a connection that has ended
   if (auto* desired = std::get_if<v1::DesiredState>(&message.body)) return OnDesired(*desired);
   if (auto* command = std::get_if<v1::Command>(&message.body))
@@ -104,8 +94,10 @@ void NodeAgent::Handle(FromController message) {
   if (auto* ack = std::get_if<v1::ReportAck>(&message.body)) return OnReportAck(*ack);
 }
 
-void NodeAgent::OnWelcome(const v1::Welcome& welcome, std::uint64_t connection) {
-  connection_ = connection;
+void NodeAgent::OnWelcome(const v1::Welcome& welcome, const FromController& message) {
+  connection_ = message.connection;
+  management_.Reached(message.host);
+  LookAtManagement();
   commands_.clear();
   const v1::HeldReport& held = welcome.held();
   reporter_.Connected(welcome.has_held() ? &held : nullptr,
@@ -118,65 +110,6 @@ void NodeAgent::OnWelcome(const v1::Welcome& welcome, std::uint64_t connection) 
   for (const std::string& feature : welcome.missing())
     parts_.log(LogLevel::kWarning, "agent and controller differ: " + feature);
   status_stale_ = true;
-}
-
-void NodeAgent::OnDesired(const v1::DesiredState& message) {
-  const auto refuse = [&](const Status& status) {
-    refused_ = message;
-    refused_message_ = Brief(status.message(), kLongestReason);
-    status_stale_ = true;
-    v1::Nack nack;
-    nack.set_generation(message.generation());
-    nack.set_hash(Brief(message.hash()));
-    nack.set_message(refused_message_);
-    Say(nack);
-    parts_.log(LogLevel::kError,
-               "refused " + Of(Generation{message.generation()}) + ": " + refused_message_ + "; " +
-                   (state_.generation.value == 0 ? "nothing" : Of(state_.generation)) + " stays in force");
-  };
-  const auto state = FromWire(message);
-  if (!state.ok()) return refuse(state.status());
-  if (Status status = Take(message, *state); !status.ok()) return refuse(status);
-}
-
-// Into force, onto the disk, and only then acknowledged.
-Status NodeAgent::Take(const v1::DesiredState& message, const DesiredState& state) {
-  if (state.node != options_.node)
-    return Status(Code::kInvalidArgument,
-                  "it is for node " + Brief(state.node) + ", this is " + options_.node);
-  if (state.generation < state_.generation)
-    return Status(
-        Code::kFailedPrecondition,
-        Of(state.generation) + " is older than " + Of(state_.generation) +
-            ", which is in force here; generations never go back: `railctl rollback` makes a new one");
-  RW_RETURN_IF_ERROR(reconciler_.Accept(state));
-  unkept_ = message;
-  if (Status status = Keep(); !status.ok()) {
-    SetTrouble(status);  // which also stops all writes: what is not durable must not be acted upon
-    return status.Within("it cannot be kept yet");
-  }
-  return Ok();
-}
-
-Status NodeAgent::Keep() {
-  if (!unkept_) return Ok();
-  RW_RETURN_IF_ERROR(WriteWhole(parts_.state_dir.desired(), unkept_->SerializeAsString(), Sync::kDurable));
-  const auto state = FromWire(*unkept_);
-  unkept_.reset();
-  if (!state.ok()) return state.status();  // cannot be: it was read before
-  state_ = *state;
-  PublishHello();
-  refused_.reset();
-  refused_message_.clear();
-  status_stale_ = true;
-  v1::Ack ack;
-  ack.set_generation(state_.generation.value);
-  ack.set_hash(state_.hash);
-  Say(ack);
-  parts_.log(LogLevel::kInfo, "accepted " + Of(state_.generation) + ": " +
-                                  std::to_string(state_.settings.size()) + " settings, " +
-                                  std::to_string(state_.ports.size()) + " ports");
-  return Ok();
 }
 
 void NodeAgent::OnPauses(const v1::PauseList& list) {
@@ -255,12 +188,12 @@ void NodeAgent::SetTrouble(Status trouble) {
 void NodeAgent::WorkOnTrouble() {
   if (trouble_.ok() || parts_.clock.Now() < next_probe_) return;
   next_probe_ = parts_.clock.Now() + kProbe;
-  // As much room as the next minutes need, or it would come and go with every kilobyte.
   const std::string probe = parts_.state_dir.directory() + "/probe";
-  Status status = WriteWhole(probe, std::string(kProbeBytes, '\0'), Sync::kDurable);
+  Status status = WriteWhole(probe, std::string(StateDir::kRoom, '\0'), Sync::kDurable);
   ::unlink(probe.c_str());
   if (status.ok()) status = changes_.Flush();
   if (status.ok()) status = Keep();
+  if (status.ok()) status = management_.Keep();
   if (status.ok())
     status = WriteWhole(parts_.state_dir.pauses(), FormatPauses(controller_pauses_), Sync::kDurable);
   SetTrouble(std::move(status));
@@ -268,7 +201,9 @@ void NodeAgent::WorkOnTrouble() {
 
 bool NodeAgent::Tick() {
   WorkOnTrouble();
+  LookAtManagement();
   const bool changed = reconciler_.Tick();
+  if (latch_.begun() && reconciler_.Report().state_hash == latch_.hash()) latch_.End();
   if (pauses_stale_) LookAtPauses();
   if (std::vector<ChangeRecord> fresh = reconciler_.TakeChanges(); !fresh.empty()) {
     for (const ChangeRecord& change : fresh) {
@@ -286,9 +221,9 @@ bool NodeAgent::Tick() {
   LookAtSession();
   const auto now = parts_.clock.Now();
   if (now >= status_written_ + kStatusAge) status_stale_ = true;
-  if (status_stale_ && now >= next_status_) {
-    if (Status status = WriteStatus(); !status.ok() && trouble_.ok()) SetTrouble(std::move(status));
-  }
+  if (status_stale_ && now >= next_status_) status_error_ = WriteStatus();
+  if (Status error = std::exchange(status_error_, Ok()); !error.ok() && trouble_.ok())
+    SetTrouble(std::move(error));
   return changed;
 }
 
@@ -315,9 +250,33 @@ void NodeAgent::LookAtSession() {
   if (session_text_ != "connected") parts_.log(LogLevel::kWarning, session_text_);
 }
 
+// Before anything is written: a route may have moved the way to the controller to another interface.
+void NodeAgent::LookAtManagement() {
+  management_.Look();
+  const Management& now = management_.management();
+  reconciler_.SetManagement(now);
+  if (Status status = trouble_.ok() ? management_.Keep() : Ok(); !status.ok()) SetTrouble(std::move(status));
+  if (now == told_management_) return;
+  told_management_ = now;
+  status_stale_ = true;
+  if (!now.unknown.empty())
+    parts_.log(LogLevel::kWarning, "it is not known which interface leads to the controller (" + now.unknown +
+                                       "); until it is, nothing is written that an interface could feel");
+  else if (now.netdevs.empty())
+    parts_.log(LogLevel::kInfo, "no interface leads to the controller: it is on this host");
+  else
+    parts_.log(LogLevel::kInfo,
+               "left alone, since the controller is reached through it: " + management_.Text());
+}
+
 // Between two operations of a pass, which may take long.
 void NodeAgent::Meanwhile() {
   if (parts_.at_work) parts_.at_work();
+  if (!started_) return;
+  LookAtSession();
+  if (!status_stale_ || parts_.clock.Now() < next_status_) return;
+  // What to do about an error is decided when the pass is over: the reconciler is at work.
+  if (Status status = WriteStatus(); !status.ok()) status_error_ = std::move(status);
 }
 
 void NodeAgent::Send(ToController message) {
@@ -341,9 +300,11 @@ bool NodeAgent::Ready() const { return state_.generation.value == 0 || reconcile
 
 std::string NodeAgent::Summary() const {
   const NodeReport& report = reconciler_.Report();
+  const std::string what = state_.generation.value != 0 ? Of(state_.generation)
+                           : given_up_.value != 0       ? Of(given_up_) + " is not taken up"
+                                                        : "no desired state yet";
   return options_.node + ": " + (Ready() ? std::string(Name(report.verdict)) : "the first pass still runs") +
-         ", " + (state_.generation.value == 0 ? "no desired state yet" : Of(state_.generation)) + ", " +
-         parts_.session_text();
+         ", " + what + ", " + parts_.session_text();
 }
 
 void NodeAgent::LogChange(const ChangeRecord& change) const {

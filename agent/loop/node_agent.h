@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "agent/loop/change_log.h"
+#include "agent/loop/crash_latch.h"
 #include "agent/loop/log.h"
+#include "agent/loop/management_link.h"
 #include "agent/loop/pauses.h"
 #include "agent/loop/progress_machine.h"
 #include "agent/loop/reporter.h"
@@ -28,7 +30,7 @@ struct NodeAgentOptions {
   std::string version;
   std::string controller;         ///< as given, for status.json
   std::string boot_id;            ///< /proc/sys/kernel/random/boot_id
-  std::string management_netdev;  ///< for status.json
+  std::string management_netdev;  ///< as told; "" = found by the route to the controller
   std::vector<std::string> missing_hints;
   std::chrono::milliseconds heartbeat{10'000};
 };
@@ -54,6 +56,7 @@ class NodeAgent {
     Log log;
     /// Called before each operation on the machine: a pass that takes long gets on. May be empty.
     std::function<void()> at_work{};
+    ManagementLink::Route route{};  ///< needed unless the controller is local or the interface is told
   };
   /// Everything given outlives it. `reconciler` without paused_now, which is set here.
   NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Parts parts);
@@ -92,7 +95,11 @@ class NodeAgent {
     std::uint64_t scans_before = 0;  // for refresh
   };
 
-  void OnWelcome(const v1::Welcome& welcome, std::uint64_t connection);
+  static std::string Of(Generation generation);
+  Status TakeUp();
+  Status TakeUpKept();
+  void NoteRefusal(const v1::DesiredState& message, const std::string& why);
+  void OnWelcome(const v1::Welcome& welcome, const FromController& message);
   void OnDesired(const v1::DesiredState& message);
   void OnCommand(v1::Command command, std::uint64_t connection);
   void OnReportAck(const v1::ReportAck& ack);
@@ -111,6 +118,7 @@ class NodeAgent {
   void LogChange(const ChangeRecord& change) const;
   Status WriteStatus();
   void LookAtSession();
+  void LookAtManagement();
   void Meanwhile();
   void PublishHello();
   void Send(ToController message);
@@ -124,18 +132,24 @@ class NodeAgent {
   ProgressMachine machine_;
   Reconciler reconciler_;
   ChangeLog changes_;
+  CrashLatch latch_;
   PauseFile local_pauses_;
+  ManagementLink management_;
+  Management told_management_;  // of the last log line
   Reporter reporter_;
   std::vector<Pause> controller_pauses_;
 
   DesiredState state_;                      // in force and durable; generation 0: none
   std::optional<v1::DesiredState> unkept_;  // taken, not durable yet: nothing is written meanwhile
+  Generation given_up_;                     // accepted by an earlier life, which died with it again and again
   std::uint64_t connection_ = 0;            // of the last Welcome
   std::deque<Asked> commands_;
   std::optional<v1::DesiredState> refused_;  // the last one answered with a Nack, for status.json
   std::string refused_message_;
 
-  Status trouble_;  // of the state directory
+  bool started_ = false;
+  Status trouble_;       // of the state directory
+  Status status_error_;  // of the last WriteStatus
   Clock::Steady next_probe_{};
   Clock::Steady last_sent_{};
   Clock::Steady next_status_{}, status_written_{};

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -74,6 +75,22 @@ Result<StateDir> StateDir::Look(const std::string& directory) {
     return FromErrno(errno, "state directory " + directory).Within("no agent keeps its state there");
   if (!S_ISDIR(info.st_mode)) return Status(Code::kFailedPrecondition, directory + " is no directory");
   return StateDir(directory, -1);
+}
+
+Status StateDir::Room() const {
+  struct statvfs info {};
+  if (::statvfs(directory_.c_str(), &info) != 0) return FromErrno(errno, "state directory " + directory_);
+  const std::string what = "state directory " + directory_;
+  if ((info.f_flag & ST_RDONLY) != 0)
+    return Status(Code::kFailedPrecondition, what + " is on a read-only file system");
+  const std::uint64_t free = static_cast<std::uint64_t>(info.f_bfree) * info.f_frsize;
+  if (free < kRoom)
+    return Status(Code::kResourceExhausted, what + " has no room: " + std::to_string(free >> 10) +
+                                                " KiB are free, " + std::to_string(kRoom >> 10) +
+                                                " are needed");
+  if (info.f_files != 0 && info.f_ffree == 0)
+    return Status(Code::kResourceExhausted, what + " has no room: its file system takes no more files");
+  return Ok();
 }
 
 StateDir::~StateDir() {

@@ -1,6 +1,7 @@
 // StateDir: the folder that an agent keeps what it must not forget in, held by one agent at a time.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -29,7 +30,16 @@ class StateDir {
   std::string pauses() const { return directory_ + "/pauses.json"; }     ///< those of the controller
   std::string local_pauses() const { return directory_ + "/paused.json"; }  ///< `railwright-agent pause`
   std::string status() const { return directory_ + "/status.json"; }        ///< for `railwright-agent status`
+  std::string management() const { return directory_ + "/management"; }     ///< interfaces that lead away
+  std::string taking_up() const { return directory_ + "/taking-up"; }       ///< CrashLatch
   std::string lock() const { return directory_ + "/lock"; }
+
+  /// Free bytes below which the running agent writes nothing to the machine: what the next minutes need, or
+  /// it would come and go with every kilobyte.
+  static constexpr std::size_t kRoom = 256 << 10;
+  /// Whether the directory takes writes, as its file system says: writes nothing, so that a command may ask
+  /// beside a running agent, which cannot write down that it cannot write.
+  Status Room() const;
 
   /// The process that holds the directory now; none when nobody does.
   std::optional<int> Holder() const;

@@ -70,7 +70,7 @@ Status NodeAgent::WriteStatus() {
   status.boot_id = options_.boot_id;
   status.controller = options_.controller;
   status.session = parts_.session_text();
-  status.management_netdev = options_.management_netdev;
+  status.management_netdev = management_.Text();
   status.trouble = trouble_.message();
   status.refused = refused_message_;
   if (refused_) status.refused_generation.value = refused_->generation();

@@ -12,6 +12,9 @@
 
 namespace railwright {
 
+/// status.json is never older while the loop lives, so that its age tells a loop that hangs.
+inline constexpr std::chrono::seconds kStatusAge{60};
+
 /// All that `status` shows. Beside the members of the command contract: agent{…}, pauses[], changes[],
 /// counters{}.
 struct StatusFile {

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "agent/loop/files.h"
+#include "agent/loop/status_file.h"
 #include "agent/offline/commands.h"
 #include "core/text/times.h"
 
@@ -55,6 +56,7 @@ void PrintTable(const Json& status, const Console& console) {
   fact("generation",
        generation == "0" ? "none yet" : generation + (status.value("settled", false) ? "" : ", not settled"));
   fact("controller", agent.value("controller", "") + ": " + agent.value("session", ""));
+  fact("reached by", agent.value("management_netdev", ""));
   fact("refused", agent.value("refused", ""));
   fact("trouble", agent.value("trouble", ""));
   for (const Json& pause : status.at("pauses")) {
@@ -110,8 +112,18 @@ ExitCode PrintStatus(const std::string& directory, Format format, const Console&
     const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::system_clock::now().time_since_epoch());
     agent["age_ms"] = std::max<std::int64_t>(0, now.count() - agent.value("written_at_ms", now.count()));
-    // What a dead agent saw is no evidence for now.
-    if (!holder) status["complete"] = false;
+    // An agent that cannot write, or hangs, cannot write that down either.
+    const Status room = state_dir->Room();
+    if (holder && !room.ok()) {
+      agent["trouble"] = room.message() + "; nothing is written to this machine until that is over";
+    } else if (holder &&
+               agent.value("age_ms", std::int64_t{0}) > 2 * std::chrono::milliseconds(kStatusAge).count()) {
+      agent["trouble"] = "the agent has not written its status for " +
+                         std::to_string(agent.value("age_ms", std::int64_t{0}) / 1000) +
+                         " s: a pass takes very long, or it hangs";
+    }
+    // Nor is what it saw before, or what a dead one saw, evidence for now.
+    if (!holder || !agent.value("trouble", "").empty()) status["complete"] = false;
     if (format == Format::kTable)
       PrintTable(status, console);
     else

@@ -156,9 +156,9 @@ NodeFacts BindPorts(const Machine& machine, const DesiredState& state) {
 }
 
 std::vector<std::string> ManagementPath(const Machine& machine, const NodeFacts& facts,
-                                        const std::string& management_netdev) {
+                                        const std::vector<std::string>& netdevs) {
   std::set<std::string> found;
-  AddWithLowers(machine, management_netdev, found);
+  for (const std::string& netdev : netdevs) AddWithLowers(machine, netdev, found);
   std::set<std::string> cards;
   for (const BoundPort& bound : facts.ports) {
     const bool management = bound.port.role == PortRole::kManagement;

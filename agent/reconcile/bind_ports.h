@@ -9,11 +9,11 @@
 
 namespace railwright {
 
-/// What a plan must not disturb, as blast sets name it: the netdevs of management ports, `management_netdev`,
+/// What a plan must not disturb, as blast sets name it: the netdevs of management ports, `netdevs`,
 /// everything that these stand upon (bond members, the parent of a VLAN; /sys/class/net/<if>/lower_*), and
 /// "card:<bdf>" of management ports. Sorted.
 std::vector<std::string> ManagementPath(const Machine& machine, const NodeFacts& facts,
-                                        const std::string& management_netdev);
+                                        const std::vector<std::string>& netdevs);
 
 /// Whether `blast`, one member of a blast set, hits `management`. Two functions of one card are one card.
 bool HitsManagement(const std::vector<std::string>& management, std::string_view blast);

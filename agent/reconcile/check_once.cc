@@ -17,10 +17,11 @@ struct Seen {
   std::vector<Step> steps;  // in the order of execution
 };
 
-void LookOnce(const Machine& machine, const DesiredState& state, Policy policy,
-              const std::string& management_netdev, Seen& seen) {
+void LookOnce(const Machine& machine, const DesiredState& state, Policy policy, const Management& management,
+              Seen& seen) {
   seen.facts = BindPorts(machine, state);
-  policy.management = ManagementPath(machine, seen.facts, management_netdev);
+  policy.management = ManagementPath(machine, seen.facts, management.netdevs);
+  policy.management_unknown = management.unknown;
   std::vector<std::pair<const Wish*, Step>> steps;
   for (Wish& wish : seen.wishes) {
     BindWish(wish, seen.facts);
@@ -48,7 +49,7 @@ Result<Plan> Reconciler::DryRun(const DesiredState& state) {
     if (pause.node.empty() || pause.node == state.node) policy.pauses.push_back(pause);
   Seen seen;
   seen.wishes = MakeWishes(state, impl_->catalog_, impl_->journal_.Originals());
-  LookOnce(impl_->machine_, state, std::move(policy), impl_->options_.management_netdev, seen);
+  LookOnce(impl_->machine_, state, std::move(policy), impl_->management_, seen);
   Plan plan;
   plan.node = state.node;
   plan.generation = state.generation;

@@ -103,6 +103,7 @@ struct Reconciler::Impl {
   Status Stop();
   Status Accept(const DesiredState& state);
   void SetPauses(std::vector<Pause> pauses);
+  void SetManagement(Management management);
   void Notice(const std::vector<Hint>& hints);
   bool Tick();
   Clock::Steady NextDue() const;
@@ -152,6 +153,7 @@ struct Reconciler::Impl {
 
   std::optional<DesiredState> state_;
   std::vector<Pause> pauses_;  // all that were given
+  Management management_;
   Policy policy_;
   std::unique_ptr<NodeFacts> facts_ = std::make_unique<NodeFacts>();
   Trace bind_trace_;

@@ -30,9 +30,11 @@ void Reconciler::Impl::Rebind() {
   {
     const TracingMachine through(machine_, bind_trace_);
     facts = BindPorts(through, *state_);
-    management = ManagementPath(through, facts, options_.management_netdev);
+    management = ManagementPath(through, facts, management_.netdevs);
   }
-  const bool policy_differs = management != policy_.management;
+  const bool policy_differs =
+      management != policy_.management || policy_.management_unknown != management_.unknown;
+  policy_.management_unknown = management_.unknown;
   policy_.management = std::move(management);
   const bool facts_differ = new_state_ || !SameBinding(facts, *facts_);
   new_state_ = false;

@@ -9,6 +9,8 @@
 namespace railwright {
 namespace {
 
+constexpr std::string_view kWayUnknown = "it is not known which interface leads to the controller";
+
 void Refuse(Step& step, const char* reason, std::string message) {
   step.refused = reason;
   step.refused_message = std::move(message);
@@ -23,6 +25,8 @@ std::string FixFor(const Step& step) {
   if (reason == "NotFabricPort")
     return "declare port " + step.target +
            " with `role: fabric` in the Cluster document if it carries RoCE traffic";
+  if (reason == "ManagementPath" && step.refused_message.starts_with(kWayUnknown))
+    return "wait until the controller is reached, or name the interface with `--management-netdev`";
   if (reason == "ManagementPath") return "change it by hand, on the node's console";
   if (reason == "ObserveOnly") return "change it by hand; this version only reads it";
   if (reason == "NeedsReboot") return "set it in the boot configuration, drain the node, then reboot it";
@@ -81,6 +85,12 @@ std::optional<Step> MakeStep(const Wish& wish, const Sight& sight, const Policy&
     Refuse(step, "ManagementPath",
            "the change disturbs " + (hit != step.blast.end() ? *hit : port->netdev) +
                ", which carries the way to the controller or is a management port");
+    return step;
+  }
+  if (!policy.management_unknown.empty() && (port != nullptr || !step.blast.empty())) {
+    Refuse(step, "ManagementPath",
+           std::string(kWayUnknown) + " (" + policy.management_unknown +
+               "); until it is, nothing is written that an interface could feel");
     return step;
   }
   if (info.effect == Effect::kObserveOnly) {

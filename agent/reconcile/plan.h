@@ -15,6 +15,7 @@ namespace railwright {
 /// What may be written at all.
 struct Policy {
   std::vector<std::string> management;  ///< of ManagementPath
+  std::string management_unknown;       ///< of Management
   Disruption max_disruption = Disruption::kTrafficBlip;
   std::vector<Pause> pauses;  ///< those of this node
 };

@@ -20,6 +20,7 @@ Reconciler::Impl::Impl(Machine& machine, const Catalog& catalog,
       our_pids_(std::move(our_pids)),
       writer_(machine, journal, options_.paused_now),
       jitter_(options_.seed),
+      management_(options_.management),
       next_scan_(clock.Now()),
       next_sequence_(std::max<std::uint64_t>(1, options_.first_change_sequence)) {
   policy_.max_disruption = options_.max_disruption;
@@ -129,6 +130,12 @@ void Reconciler::Impl::SetPauses(std::vector<Pause> pauses) {
   policy_.pauses = std::move(here);
 }
 
+void Reconciler::Impl::SetManagement(Management management) {
+  if (management == management_) return;
+  management_ = std::move(management);
+  rebind_ = true;  // which judges all anew, before anything is written
+}
+
 void Reconciler::Impl::Notice(const std::vector<Hint>& hints) {
   const auto fresher = [](const Hint& hint, Clock::Steady looked_at) {
     // What was read after the hint had been taken off its socket shows the change already.
@@ -236,6 +243,7 @@ Status Reconciler::Start() { return impl_->Start(); }
 Status Reconciler::Stop() { return impl_->Stop(); }
 Status Reconciler::Accept(const DesiredState& state) { return impl_->Accept(state); }
 void Reconciler::SetPauses(std::vector<Pause> pauses) { impl_->SetPauses(std::move(pauses)); }
+void Reconciler::SetManagement(Management management) { impl_->SetManagement(std::move(management)); }
 void Reconciler::Notice(const std::vector<Hint>& hints) { impl_->Notice(hints); }
 void Reconciler::Refresh() { impl_->scan_ = true; }
 bool Reconciler::Tick() { return impl_->Tick(); }

@@ -18,14 +18,21 @@
 
 namespace railwright {
 
+/// What leads to the controller and must not be disturbed, beside the ports that are declared for management.
+struct Management {
+  std::vector<std::string> netdevs;  ///< empty and known: none (a Unix socket, loopback)
+  /// "" when it is known; else why it is not: then nothing is written that any interface could feel.
+  std::string unknown;
+  friend bool operator==(const Management&, const Management&) = default;
+};
+
 struct ReconcilerOptions {
   std::chrono::milliseconds scan_interval{60'000};       ///< full scans, each ± jitter
   double scan_jitter = 0.1;                              ///< fraction of the interval, 0…0.5
   int contention_limit = 5;                              ///< a value that came back this often …
   std::chrono::seconds contention_window{600};           ///< … within this time is Contended
   Disruption max_disruption = Disruption::kTrafficBlip;  ///< anything above is Pending(ApprovalNeeded)
-  std::string
-      management_netdev;  ///< interface that carries the controller connection, "" when none (Unix socket)
+  Management management{};                               ///< until SetManagement says otherwise
   std::uint64_t first_change_sequence = 1;
   std::uint64_t seed = 0;  ///< of the jitter
   /// Asked immediately before each write, beside the pauses of SetPauses; true leaves it unwritten. For a
@@ -54,6 +61,8 @@ class Reconciler {
   Status Accept(const DesiredState& state);
   /// Replaces the list of pauses; effective before the very next write.
   void SetPauses(std::vector<Pause> pauses);
+  /// Replaces what must not be disturbed; effective before the very next write.
+  void SetManagement(Management management);
   /// "Look again": marks what reads below these prefixes.
   void Notice(const std::vector<Hint>& hints);
   /// A full scan at the next Tick.

@@ -3,14 +3,12 @@
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 
 namespace railwright {
 namespace {
@@ -21,21 +19,16 @@ struct Destination {
   std::size_t size = 0;
 };
 
-Result<Destination> LookUp(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* list = nullptr;
-  if (const int error = ::getaddrinfo(host.c_str(), nullptr, &hints, &list); error != 0)
-    return Status(Code::kNotFound, "looking up " + host + ": " + ::gai_strerror(error));
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, &::freeaddrinfo);
+Result<Destination> Parse(const std::string& host) {
   Destination to;
-  to.family = static_cast<unsigned char>(list->ai_family);
-  if (list->ai_family == AF_INET) {
+  if (::inet_pton(AF_INET, host.c_str(), to.bytes.data()) == 1) {
+    to.family = AF_INET;
     to.size = 4;
-    std::memcpy(to.bytes.data(), &reinterpret_cast<const sockaddr_in*>(list->ai_addr)->sin_addr, 4);
-  } else {
+  } else if (::inet_pton(AF_INET6, host.c_str(), to.bytes.data()) == 1) {
+    to.family = AF_INET6;
     to.size = 16;
-    std::memcpy(to.bytes.data(), &reinterpret_cast<const sockaddr_in6*>(list->ai_addr)->sin6_addr, 16);
+  } else {
+    return Status(Code::kInvalidArgument, "route to " + host + ": it is no address");
   }
   return to;
 }
@@ -91,10 +84,9 @@ Result<std::string> AskKernel(const Destination& to, const std::string& host) {
 
 }  // namespace
 
-Result<std::string> NetdevTowards(const Address& controller) {
-  if (controller.kind == Address::Kind::kUnix || controller.local) return std::string();
-  RW_ASSIGN_OR_RETURN(const Destination to, LookUp(controller.host));
-  RW_ASSIGN_OR_RETURN(std::string netdev, AskKernel(to, controller.host));
+Result<std::string> NetdevTowards(const std::string& host) {
+  RW_ASSIGN_OR_RETURN(const Destination to, Parse(host));
+  RW_ASSIGN_OR_RETURN(std::string netdev, AskKernel(to, host));
   return netdev == "lo" ? std::string() : netdev;
 }
 

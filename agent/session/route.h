@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "core/wire/plaintext.h"
 #include "railwright/result.h"
 
 namespace railwright {
 
-/// The interface that the kernel sends through to reach `controller` now (RTM_GETROUTE); "" for a Unix socket
-/// and for loopback. A host name is looked up first. NotFound when there is no route or no such name.
-Result<std::string> NetdevTowards(const Address& controller);
+/// The interface that the kernel sends through to reach `host`, an IPv4 or IPv6 address, now (RTM_GETROUTE);
+/// "" when that is loopback (an address of this host). NotFound when there is no route; InvalidArgument when
+/// `host` is no address: names are not looked up, which could take long. Answers at once.
+Result<std::string> NetdevTowards(const std::string& host);
 
 }  // namespace railwright

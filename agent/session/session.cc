@@ -65,7 +65,28 @@ v1::AgentMessage Envelope(ToController message) {
   return out;
 }
 
+// "ipv6:%5B2001:db8::7%5D:7443" → "2001:db8::7"; "" for a Unix socket.
+std::string HostOf(std::string peer) {
+  for (const auto& [coded, bracket] : {std::pair("%5B", "["), std::pair("%5D", "]")})
+    if (const auto at = peer.find(coded); at != std::string::npos) peer.replace(at, 3, bracket);
+  const auto scheme = peer.find(':');
+  if (scheme == std::string::npos || !peer.starts_with("ipv")) return {};
+  const auto address = ParseAddress(std::string_view(peer).substr(scheme + 1));
+  return address.ok() ? address->host : std::string();
+}
+
+// A whole state, which makes an older one worthless; a Welcome begins anew.
+template <class Body>
+constexpr bool kNewestCounts = std::is_same_v<Body, v1::DesiredState> ||
+                               std::is_same_v<Body, v1::PauseList> || std::is_same_v<Body, v1::Welcome>;
+
 }  // namespace
+
+QueueBound<FromController> InboxBound(std::size_t messages, std::size_t bytes) {
+  return {messages, bytes, [](const FromController& message) {
+            return std::visit([](const auto& body) { return body.ByteSizeLong(); }, message.body);
+          }};
+}
 
 struct Session::Impl {
   // Where a connection stands. kRefused and kBroken are over: only OnDone is awaited.
@@ -133,11 +154,39 @@ struct Session::Impl {
       if (phase != Phase::kWelcomed) return;
       over = connection;
     }
-    inbox.Post({std::move(body), over});
+    Hand(std::move(body), over);
+  }
+
+  // To the loop, which may be busy for long.
+  template <class Body>
+  void Hand(Body body, std::uint64_t over, std::string host = {}) {
+    if constexpr (kNewestCounts<Body>) {
+      inbox.PostNewest({std::move(body), over, std::move(host)}, [](const FromController& older) {
+        return std::is_same_v<Body, v1::Welcome> || std::holds_alternative<Body>(older.body);
+      });
+    } else if constexpr (std::is_same_v<Body, v1::Command>) {
+      const std::uint64_t id = body.id();
+      if (inbox.Post({std::move(body), over})) return;
+      v1::CommandResult busy;
+      busy.set_id(id);
+      busy.set_error("this agent is busy and too much waits for it; try again later");
+      Send({std::move(busy), over});
+    } else if (!inbox.Post({std::move(body), over})) {
+      const std::lock_guard lock(mutex);
+      if (phase == Phase::kWelcomed) Break("the controller sends faster than this agent can take it in");
+    }
+  }
+
+  void Send(ToController message) {
+    const std::lock_guard lock(mutex);
+    if (phase != Phase::kWelcomed || message.connection != connection) return;
+    if (!stream->Send(Envelope(std::move(message))))
+      Break("the controller does not read: " + std::to_string(options.queue_limit) + " messages wait for it");
   }
 
   void OnWelcome(v1::Welcome welcome) {
     std::uint64_t over = 0;
+    std::string host;
     {
       const std::lock_guard lock(mutex);
       if (phase != Phase::kDialling) return;
@@ -148,9 +197,10 @@ struct Session::Impl {
       phase = Phase::kWelcomed;
       welcomed_at = steady_clock::now();
       over = connection;
+      host = HostOf(stream->Peer());
     }
-    inbox.Post({std::move(welcome), over});
-    SetText("connected");
+    SetText("connected");  // before the loop acts upon it, so that what it writes down is true
+    Hand(std::move(welcome), over, std::move(host));
     changed.notify_all();
   }
 
@@ -293,13 +343,7 @@ Status Session::Start() {
   return Ok();
 }
 
-void Session::Send(ToController message) {
-  const std::lock_guard lock(impl_->mutex);
-  if (impl_->phase != Impl::Phase::kWelcomed || message.connection != impl_->connection) return;
-  if (!impl_->stream->Send(Envelope(std::move(message))))
-    impl_->Break("the controller does not read: " + std::to_string(impl_->options.queue_limit) +
-                 " messages wait for it");
-}
+void Session::Send(ToController message) { impl_->Send(std::move(message)); }
 
 std::string Session::StateText() const {
   const std::lock_guard lock(impl_->mutex);

@@ -21,7 +21,14 @@ namespace railwright {
 struct FromController {
   std::variant<v1::DesiredState, v1::Command, v1::PauseList, v1::ReportAck, v1::Welcome> body;
   std::uint64_t connection = 0;  ///< which connection it came over, from 1; a Welcome begins a new one
+  std::string host = {};         ///< of a Welcome: the controller's address, "" over a Unix socket
 };
+
+/// How much may wait for the loop, which may be busy with a long pass. A controller has at most one state,
+/// one list of pauses and one acknowledgement under way, and few commands; a dry run holds a whole state.
+inline constexpr std::size_t kInboxMessages = 256;
+inline constexpr std::size_t kInboxBytes = 16 << 20;
+QueueBound<FromController> InboxBound(std::size_t messages = kInboxMessages, std::size_t bytes = kInboxBytes);
 
 /// What the loop hands to the session; it goes out in order. Kept by the loop until acknowledged.
 struct ToController {
@@ -53,9 +60,11 @@ struct SessionOptions {
 
 /// Owns its threads. `hello` is asked, in a thread of the session, at each connection attempt for the present
 /// hashes; node, version, wire and features are filled in by the session. Messages for the loop are posted to
-/// `inbox` (its on_post wakes the loop). On each new connection a Welcome is posted first: the loop then
-/// sends a report unless the Welcome says that the controller holds it. `on_state`, when given, is called in
-/// a thread of the session after each change of StateText.
+/// `inbox` (its on_post wakes the loop). A state or a list of pauses takes the place of an older one that
+/// still waits there, a Welcome that of everything; a command that finds it full is answered as busy, and
+/// anything else ends the connection. On each new connection a Welcome is posted first: the loop then sends a
+/// report unless the Welcome says that the controller holds it. `on_state`, when given, is called in a thread
+/// of the session after each change of StateText.
 class Session {
  public:
   Session(SessionOptions options, std::function<v1::Hello()> hello, Queue<FromController>& inbox,

@@ -40,6 +40,8 @@ class Stream final : public grpc::ClientBidiReactor<v1::AgentMessage, v1::Contro
   bool Send(v1::AgentMessage message);
   /// Says goodbye once the queue is written; the controller is then expected to end the call.
   void HalfClose();
+  /// Who answers, as gRPC spells it: "ipv4:10.0.0.7:7443". To be called in a reaction to a message.
+  std::string Peer() const { return context_.peer(); }
   /// Ends the call at once. May be called in any state, also before Start and after the end.
   void Cancel();
 

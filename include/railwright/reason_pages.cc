@@ -49,7 +49,10 @@ constexpr std::array kPages{
     ReasonPage{
         "ManagementPath", "RW-9005", "Refused: the change touches the way to the controller.",
         "Until confirmed apply exists, nothing that disturbs a management port or the interface of the "
-        "controller connection is written. Change it by hand, on the console."},
+        "controller connection is written. Change it by hand, on the console. While the agent does not know "
+        "which "
+        "interface that is, no interface is written: it knows once the controller was reached, or by "
+        "--management-netdev."},
     ReasonPage{"NeedsReboot", "RW-9006", "The value takes effect at the next boot.",
                "It is not so in the running kernel. Reboot the node when it is drained."},
     ReasonPage{"NoChannels", "RW-9031", "The port's driver has no channels to set.",

@@ -69,9 +69,10 @@ class AgentNode {
     state_dir = std::make_unique<StateDir>(std::move(*opened));
     NodeAgentOptions options;
     options.node = "gpu-001";
-    options.version = "0.1.0";
-    options.controller = "unix:/run/controller.sock";
+    options.version = version;
+    options.controller = controller;
     options.boot_id = "b00t";
+    options.management_netdev = management_netdev;
     agent = std::make_unique<NodeAgent>(
         options, ReconcilerOptions{},
         NodeAgent::Parts{machine,
@@ -86,7 +87,8 @@ class AgentNode {
                          [this](LogLevel, const std::string& line) { log.push_back(line); },
                          [this] {
                            if (at_work) at_work();
-                         }});
+                         },
+                         [this](const std::string& to) { return route(to); }});
     return agent->Start().ok();
   }
   void Welcome(std::uint64_t stored_change = 0, bool send_catalog = false,
@@ -98,7 +100,7 @@ class AgentNode {
     welcome.set_stored_change(stored_change);
     welcome.set_send_catalog(send_catalog);
     session_text = "connected";
-    agent->Handle({welcome, ++connection});
+    agent->Handle({welcome, ++connection, host});
     agent->Tick();
   }
   template <class Body>
@@ -172,6 +174,12 @@ class AgentNode {
   std::unique_ptr<NodeAgent> agent;
   std::deque<ToController> sent;
   std::vector<std::string> log;
+  std::string controller = "unix:/run/controller.sock";
+  std::string version = "0.1.0";
+  std::string management_netdev;  ///< as told on the command line
+  std::string host;               ///< whom the next Welcome comes from; "" = a Unix socket
+  /// The kernel's answer to where an address is reached.
+  ManagementLink::Route route = [](const std::string&) { return Status(Code::kNotFound, "no route"); };
   std::function<void()> at_work;  ///< called before each operation on the machine
   std::string session_text = "connecting: not tried yet";
   std::uint64_t connection = 0, stored = 0;

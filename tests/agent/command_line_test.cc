@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <sstream>
 
@@ -13,6 +14,8 @@
 
 namespace railwright::offline {
 namespace {
+
+using namespace std::chrono_literals;
 
 struct Said {
   ExitCode code;
@@ -153,19 +156,23 @@ TEST(StatusCommand, ADamagedStatusIsSaid) {
   }
 }
 
-std::string StatusText(const char* verdict, bool complete) {
+std::string StatusText(const char* verdict, bool complete, std::chrono::seconds age = 0s) {
+  const auto written_at = std::chrono::system_clock::now().time_since_epoch() - age;
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(written_at).count();
   return std::string(R"({"generation":7,"complete":)") + (complete ? "true" : "false") +
          R"(,"settled":true,"nodes":[{"name":"gpu-001","generation":7,"verdict":")" + verdict +
          R"(","last_seen":null,"findings":[{"code":"RW-1101","key":"link.mtu","target":"rail0","desired":"4200",
           "observed":"1500","verdict":")" +
          verdict + R"(","reason":"","message":"\u001b[31mred","fix":""}]}],
-          "agent":{"pid":1,"controller":"unix:/x","session":"connected","written_at_ms":1000,"missing_hints":[]},
+          "agent":{"pid":1,"controller":"unix:/x","session":"connected","missing_hints":[],"written_at_ms":)" +
+         std::to_string(ms) + R"(},
           "pauses":[{"node":"","key":"","by":"root","reason":"x"}],"changes":[],"counters":{"scans":3}})";
 }
 
 TEST(StatusCommand, WhatADeadAgentSawIsNoEvidence) {
   TemporaryDirectory directory;
-  ASSERT_TRUE(WriteWhole(directory.path() + "/status.json", StatusText("Compliant", true), Sync::kNone).ok());
+  ASSERT_TRUE(
+      WriteWhole(directory.path() + "/status.json", StatusText("Compliant", true, 1h), Sync::kNone).ok());
   const Said json = Say({"status", "--state-dir", directory.path(), "-o", "json"});
   EXPECT_EQ(json.code, ExitCode::kIncomplete);
   const auto status = nlohmann::json::parse(json.out);
@@ -175,6 +182,18 @@ TEST(StatusCommand, WhatADeadAgentSawIsNoEvidence) {
   const Said table = Say({"status", "--state-dir", directory.path()});
   EXPECT_EQ(table.code, json.code) << "the same truth in every format";
   EXPECT_NE(table.out.find("not running"), std::string::npos);
+}
+
+TEST(StatusCommand, WhatAnAgentSawThatHangsIsNoEvidence) {
+  TemporaryDirectory directory;
+  const auto held = StateDir::Open(directory.path());
+  ASSERT_TRUE(held.ok());
+  ASSERT_TRUE(WriteWhole(held->status(), StatusText("Compliant", true, 100s), Sync::kNone).ok());
+  EXPECT_EQ(Say({"status", "--state-dir", directory.path()}).code, ExitCode::kDone);
+  ASSERT_TRUE(WriteWhole(held->status(), StatusText("Compliant", true, 130s), Sync::kNone).ok());
+  const Said said = Say({"status", "--state-dir", directory.path()});
+  EXPECT_EQ(said.code, ExitCode::kIncomplete);
+  EXPECT_NE(said.out.find("the agent has not written its status for 13"), std::string::npos) << said.out;
 }
 
 TEST(StatusCommand, OfARunningAgentTellsItsVerdict) {

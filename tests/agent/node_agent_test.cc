@@ -61,122 +61,6 @@ TEST_F(NodeAgentTest, WithoutAControllerTheLastAcceptedStateGoesOnBeingEnforced)
   EXPECT_EQ(Value("/proc/sys/a"), "1");
 }
 
-TEST_F(NodeAgentTest, APoisonedStateIsRefusedWithItsReasonAndChangesNothing) {
-  Welcome();
-  Give(State(7));
-  machine.ClearLog();
-  v1::DesiredState poisoned = State(8, "9000");
-  poisoned.mutable_group()->at(3) ^= 1;
-  Give(poisoned);
-  v1::DesiredState nonsense;
-  nonsense.set_generation(9);
-  nonsense.set_group("\xff\xff");
-  nonsense.set_hash(StateHash("\xff\xff", ""));
-  Give(nonsense);
-  const auto nacks = Sent<v1::Nack>();
-  ASSERT_EQ(nacks.size(), 2U);
-  EXPECT_EQ(nacks[0].generation(), 8U);
-  EXPECT_NE(nacks[0].message().find("hash"), std::string::npos);
-  EXPECT_NE(nacks[1].message().find("no GroupPayload"), std::string::npos);
-  EXPECT_TRUE(machine.Writes().empty());
-  EXPECT_EQ(agent->Hello().generation(), 7U);
-  Pass(1s);
-  EXPECT_EQ(Status()["agent"]["refused_generation"], 9);
-}
-
-TEST_F(NodeAgentTest, AnUnknownKeyIsRefusedByName) {
-  Welcome();
-  v1::GroupPayload group;
-  AddWish(group, "link.mtuu", "rail0", "4200");
-  v1::NodeOverlay overlay;
-  overlay.set_node("gpu-001");
-  Give(Sealed(3, group, overlay));
-  ASSERT_EQ(Sent<v1::Nack>().size(), 1U);
-  EXPECT_NE(Sent<v1::Nack>()[0].message().find("link.mtuu"), std::string::npos)
-      << Sent<v1::Nack>()[0].message();
-}
-
-// The reason of the Nack that `state` is answered with.
-std::string Printed(const v1::Nack& nack) {
-  for (const unsigned char c : nack.message()) EXPECT_TRUE(c >= 0x20 && c != 0x7f) << nack.message();
-  return nack.message();
-}
-
-TEST_F(NodeAgentTest, ANackQuotesPoisonShortAndPrintableAndStillTellsTheReason) {
-  const std::string huge = "\x1b[2J\n" + std::string(1 << 20, 'k');
-  struct Case {
-    std::string key, target, value, place, node, reason;
-  };
-  for (const Case& one : {Case{huge, "rail0", "1", "site.yaml:3", "gpu-001", "unknown setting"},
-                          Case{"link.mtu", huge, "1", "site.yaml:3", "gpu-001", "no port of that name"},
-                          Case{"link.mtu", "rail0", huge, "site.yaml:3", "gpu-001", "is not a number"},
-                          Case{"link.mtu", "", "1", huge, "gpu-001", "applies to a port"},
-                          Case{"sysctl.a", "", "1", "site.yaml:3", huge, "it is for node"}}) {
-    Welcome();
-    sent.clear();
-    v1::GroupPayload group;
-    AddWish(group, one.key, one.target, one.value);
-    group.mutable_settings(0)->mutable_origin()->set_place(one.place);
-    v1::NodeOverlay overlay;
-    overlay.set_node(one.node);
-    v1::Port* port = overlay.add_ports();
-    port->set_name("rail0");
-    Give(Sealed(3, group, overlay));
-    ASSERT_EQ(Sent<v1::Nack>().size(), 1U) << one.reason;
-    const std::string said = Printed(Sent<v1::Nack>()[0]);
-    EXPECT_LE(said.size(), 1024U) << one.reason;
-    EXPECT_NE(said.find(one.reason), std::string::npos) << said;
-    EXPECT_NE(said.find("…"), std::string::npos) << "that something was left out shows: " << said;
-    EXPECT_NE(said.find("\\x1b"), std::string::npos) << said;
-  }
-}
-
-TEST_F(NodeAgentTest, ANackOfAStateWithAnEndlessHashIsShort) {
-  Welcome();
-  v1::DesiredState message = State(3);
-  message.set_hash(std::string(1 << 20, '\n'));
-  Give(message);
-  ASSERT_EQ(Sent<v1::Nack>().size(), 1U);
-  EXPECT_LT(Sent<v1::Nack>()[0].ByteSizeLong(), 1500U);
-  Printed(Sent<v1::Nack>()[0]);
-}
-
-TEST_F(NodeAgentTest, ADryRunOfPoisonIsAnsweredShort) {
-  Welcome();
-  v1::GroupPayload group;
-  AddWish(group, std::string(1 << 20, '\x01'), "", "1");
-  v1::NodeOverlay overlay;
-  overlay.set_node("gpu-001");
-  v1::Command command;
-  *command.mutable_plan() = Sealed(3, group, overlay);
-  Give(command);
-  ASSERT_EQ(Sent<v1::CommandResult>().size(), 1U);
-  EXPECT_LT(Sent<v1::CommandResult>()[0].ByteSizeLong(), 1500U);
-}
-
-TEST_F(NodeAgentTest, AStateForAnotherNodeIsRefused) {
-  Welcome();
-  Give(State(3, "4200", "gpu-002"));
-  ASSERT_EQ(Sent<v1::Nack>().size(), 1U);
-  EXPECT_NE(Sent<v1::Nack>()[0].message().find("gpu-002"), std::string::npos);
-  EXPECT_FALSE(ReadWhole(directory.path() + "/desired.bin").ok());
-}
-
-TEST_F(NodeAgentTest, GenerationsNeverGoBackAlsoAfterARestart) {
-  Welcome();
-  Give(State(7));
-  Give(State(6, "9000"));
-  ASSERT_TRUE(Boot());
-  Welcome();
-  Give(State(6, "9000"));
-  const auto nacks = Sent<v1::Nack>();
-  ASSERT_EQ(nacks.size(), 2U);
-  for (const auto& nack : nacks)
-    EXPECT_NE(nack.message().find("generation 6 is older than generation 7"), std::string::npos)
-        << nack.message();
-  EXPECT_EQ(Value("/rtnl/link/rail0/mtu"), "4200");
-}
-
 TEST_F(NodeAgentTest, ADamagedStateOnDiskIsNotEnforcedAndAskedForAgain) {
   Welcome();
   Give(State(7));
@@ -431,6 +315,31 @@ TEST_F(NodeAgentTest, StatusJsonHasTheContractsShape) {
   EXPECT_EQ(status["nodes"][0]["verdict"], "Compliant");
   EXPECT_EQ(status["agent"]["session"], "connected");
   EXPECT_EQ(status["agent"]["pid"], getpid());
+}
+
+TEST_F(NodeAgentTest, AChangeOfTheSessionIsWrittenDownWithinAQuarterOfASecond) {
+  Settle();
+  Pass(1s);
+  session_text = "connecting: 10.0.0.7:7443: Connection refused";
+  agent->Tick();  // the session rings
+  Pass(250ms);
+  EXPECT_EQ(Status()["agent"]["session"], session_text);
+}
+
+TEST_F(NodeAgentTest, AChangeOfTheSessionIsWrittenDownAlsoInTheMiddleOfALongPass) {
+  Welcome();
+  session_text = "connecting: the controller ended the stream";
+  std::vector<std::string> seen;
+  at_work = [&] {
+    clock.Advance(100ms);  // a slow machine
+    if (ReadWhole(directory.path() + "/status.json").ok()) seen.push_back(Status()["agent"]["session"]);
+    if (seen.size() == 5) session_text = "connected";
+  };
+  Give(State(7));
+  ASSERT_GT(seen.size(), 12U);
+  EXPECT_EQ(seen[4], "connecting: the controller ended the stream");
+  // Rung at the fifth operation; written at most 250 ms after the write before, so by the ninth.
+  EXPECT_EQ(seen[8], "connected");
 }
 
 TEST_F(NodeAgentTest, StatusJsonIsNeverOlderThanAMinuteOrSo) {

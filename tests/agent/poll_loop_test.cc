@@ -72,6 +72,7 @@ class RunLoopTest : public testing::Test {
     state_dir_ = std::make_unique<StateDir>(std::move(*opened));
     NodeAgentOptions options;
     options.node = "gpu-001";
+    options.controller = "unix:/run/controller.sock";
     agent_ = std::make_unique<NodeAgent>(options, ReconcilerOptions{},
                                          NodeAgent::Parts{machine_,
                                                           catalog_,

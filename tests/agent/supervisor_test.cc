@@ -148,6 +148,7 @@ TEST(SupervisorTest, AFirstPassThatHangsDoesNotHoldUpReadinessAndFeedsNoWatchdog
   const Log log = [](LogLevel, const std::string&) {};
   NodeAgentOptions options;
   options.node = "gpu-001";
+  options.controller = "unix:/run/controller.sock";
   NodeAgent agent(options, ReconcilerOptions{},
                   NodeAgent::Parts{machine,
                                    node.catalog,

@@ -38,18 +38,31 @@ void OneNode::SetUp() {
   }
 }
 
-void OneNode::StartController() {
+void OneNode::StartController(const std::vector<std::string>& before, const std::vector<std::string>& more) {
   const std::string dir = directory_.path() + "/controller";
   mkdir(dir.c_str(), 0700);
-  controller_ = Child({Binary("railwright-controller"), "serve", "--state-dir", dir, "--listen", socket()},
-                      directory_.path() + "/controller.log");
+  std::vector<std::string> words = before;
+  words.insert(words.end(),
+               {Binary("railwright-controller"), "serve", "--state-dir", dir, "--listen", socket()});
+  words.insert(words.end(), more.begin(), more.end());
+  controller_ = Child(words, directory_.path() + "/controller.log");
   ASSERT_TRUE(Eventually([&] { return Railctl({"version"}).code == 0; })) << Logs();
 }
 
-void OneNode::StartAgent(const std::string& name) {
-  agent_ = Child({Binary("railwright-agent"), "run", "--controller", socket(), "--name", name, "--state-dir",
-                  state_dir()},
-                 directory_.path() + "/agent.log");
+void OneNode::StartAgent(const std::string& name) { StartAgent(name, socket(), {}); }
+
+void OneNode::StartAgent(const std::string& name, const std::string& controller,
+                         const std::vector<std::string>& more) {
+  std::vector<std::string> words{Binary("railwright-agent"),
+                                 "run",
+                                 "--controller",
+                                 controller,
+                                 "--name",
+                                 name,
+                                 "--state-dir",
+                                 state_dir()};
+  words.insert(words.end(), more.begin(), more.end());
+  agent_ = Child(words, directory_.path() + "/agent.log");
 }
 
 std::string OneNode::Site(const std::string& nodes, int mtu) {
@@ -84,6 +97,12 @@ nlohmann::json OneNode::RailctlJson(std::vector<std::string> words) {
   if (json.is_discarded())
     ADD_FAILURE() << words[0] << " ended with " << ran.code << ": " << ran.out << ran.err;
   return json;
+}
+
+nlohmann::json OneNode::StatusCommand() const {
+  const Ran ran =
+      RunProgram({Binary("railwright-agent"), "status", "--state-dir", state_dir(), "-o", "json"});
+  return nlohmann::json::parse(ran.out, nullptr, false);
 }
 
 nlohmann::json OneNode::AgentStatus() const {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/agent/temporary_directory.h"
 #include "tests/e2e/programs.h"
@@ -17,13 +18,19 @@ class OneNode : public testing::Test {
  protected:
   void SetUp() override;
 
-  void StartController();
+  /// `before`: words before the program, `more`: after its own.
+  void StartController(const std::vector<std::string>& before = {},
+                       const std::vector<std::string>& more = {});
   void StartAgent(const std::string& name = "gpu-001");
+  void StartAgent(const std::string& name, const std::string& controller,
+                  const std::vector<std::string>& more);
   /// Applies documents and waits until all nodes have settled; the exit code.
   Ran Apply(const std::string& yaml, const std::vector<std::string>& more = {});
   static std::string Site(const std::string& nodes = "gpu-001", int mtu = 4200);
   Ran Railctl(std::vector<std::string> words);
   nlohmann::json RailctlJson(std::vector<std::string> words);
+  /// `railwright-agent status -o json`.
+  nlohmann::json StatusCommand() const;
   /// What the agent wrote down last; null when there is nothing yet.
   nlohmann::json AgentStatus() const;
   bool Compliant();

@@ -59,7 +59,12 @@ TEST(PoisonedState, IsAnsweredWithANackEachTimeAndTheAgentLives) {
   FakeController controller;
   controller.SetScript([&](AgentStream& stream, const v1::Hello&) {
     stream.Write(FakeController::Welcome());
-    for (const auto& message : poison) stream.Write(message);
+    for (const auto& message : poison) {
+      stream.Write(message);
+      // A newer state takes the place of one that still waits, so each is sent when the last is answered.
+      while (controller.ReadOne(stream) && !controller.Received().back().has_nack()) {
+      }
+    }
     stream.Write(Sealed(8, "", Overlay("gpu-001")));
     return controller.ReadAll(stream);
   });

@@ -137,7 +137,7 @@ TEST(ManagementPathTest, HoldsPortsWhatTheyStandUponAndTheirCards) {
       .Put("/sys/class/net/eno3/lower_bond0/x", "");  // a circle ends
   const NodeFacts facts =
       BindPorts(machine, BuildState(1).Management("m", "eno1").Management("n", "gone").Done());
-  const Lines path = ManagementPath(machine, facts, "vlan7");
+  const Lines path = ManagementPath(machine, facts, {"vlan7"});
   EXPECT_EQ(path, (Lines{"bond0", "card:0000:01:00.0", "eno1", "eno2", "eno3", "gone", "vlan7"}));
   EXPECT_TRUE(HitsManagement(path, "eno2"));
   EXPECT_TRUE(HitsManagement(path, "card:0000:01:00.1")) << "another function of the same card";
@@ -147,7 +147,7 @@ TEST(ManagementPathTest, HoldsPortsWhatTheyStandUponAndTheirCards) {
 
 TEST(ManagementPathTest, IsEmptyWhenThereIsNone) {
   FakeMachine machine;
-  EXPECT_TRUE(ManagementPath(machine, NodeFacts{}, "").empty());
+  EXPECT_TRUE(ManagementPath(machine, NodeFacts{}, {}).empty());
 }
 
 }  // namespace

@@ -186,16 +186,57 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ReconcilerTest, TheInterfaceOfTheControllerConnectionIsNeverWrittenEvenIfDeclaredFabric) {
   Node node;
-  node.options.management_netdev = "rail0";
+  node.options.management.netdevs = {"rail0"};
   node.Apply(Node::State(1).Enforce("link.mtu", "rail0", "4200").Enforce("link.mtu", "rail1", "4200"));
   EXPECT_EQ(node.Of("link.mtu", "rail0").reason, "ManagementPath");
   EXPECT_EQ(node.Value("/rtnl/link/rail0/mtu"), "1500");
   EXPECT_EQ(node.Value("/rtnl/link/rail1/mtu"), "4200");
 }
 
+TEST(ReconcilerTest, AWayToTheControllerThatMovesIsLeftAloneBeforeTheNextWrite) {
+  Node node;
+  node.options.management.netdevs = {"rail0"};
+  node.Apply(Node::State(1).Enforce("link.mtu", "rail0", "4200").Enforce("link.mtu", "rail1", "4200"));
+  ASSERT_EQ(node.Value("/rtnl/link/rail1/mtu"), "4200");
+  node.agent->SetManagement({{"rail1"}, ""});
+  node.Drift("/rtnl/link/rail1/mtu", "1500");
+  EXPECT_EQ(node.Value("/rtnl/link/rail1/mtu"), "1500") << "the drift and the move came together";
+  EXPECT_EQ(node.Of("link.mtu", "rail1").reason, "ManagementPath");
+  EXPECT_EQ(node.Value("/rtnl/link/rail0/mtu"), "4200") << "no longer in the way";
+  node.agent->SetManagement({});
+  node.Settle();
+  EXPECT_EQ(node.Value("/rtnl/link/rail1/mtu"), "4200");
+}
+
+TEST(ReconcilerTest, WhileTheWayToTheControllerIsUnknownNothingIsWrittenThatAnInterfaceCouldFeel) {
+  Node node;
+  node.machine.Put("/proc/blast", "0");
+  node.options.management.unknown = "route to 10.0.0.7: Network is unreachable";
+  const DesiredState state = Node::State(1)
+                                 .Enforce("link.mtu", "rail0", "4200")
+                                 .Enforce("node.blast", "", "1")
+                                 .Enforce("sysctl.a", "", "1");
+  node.Apply(state);
+  EXPECT_EQ(node.Value("/rtnl/link/rail0/mtu"), "1500");
+  EXPECT_EQ(node.Value("/proc/blast"), "0");
+  EXPECT_EQ(node.Value("/proc/sys/a"), "1") << "felt by no interface";
+  const Finding& finding = node.Of("link.mtu", "rail0");
+  EXPECT_EQ(finding.reason, "ManagementPath");
+  EXPECT_NE(finding.message.find("route to 10.0.0.7: Network is unreachable"), std::string::npos)
+      << finding.message;
+  EXPECT_NE(finding.fix.find("--management-netdev"), std::string::npos) << finding.fix;
+  const auto plan = node.agent->DryRun(state);
+  ASSERT_TRUE(plan.ok());
+  for (const Step& step : plan->steps) EXPECT_EQ(step.refused, "ManagementPath") << step.key;
+  node.agent->SetManagement({{"eno1"}, ""});
+  node.Settle();
+  EXPECT_EQ(node.Value("/rtnl/link/rail0/mtu"), "4200");
+  EXPECT_EQ(node.Value("/proc/blast"), "0") << "which disturbs eno1";
+}
+
 TEST(ReconcilerTest, WhatTheManagementInterfaceStandsUponIsManagementToo) {
   Node node;
-  node.options.management_netdev = "bond0.7";
+  node.options.management.netdevs = {"bond0.7"};
   node.machine.Put("/sys/class/net/bond0.7/lower_bond0/x", "").Put("/sys/class/net/bond0/lower_rail1/x", "");
   node.Apply(Node::State(1).Enforce("link.mtu", "rail1", "4200"));
   EXPECT_EQ(node.Of("link.mtu", "rail1").reason, "ManagementPath");

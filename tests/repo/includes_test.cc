@@ -41,8 +41,7 @@ const std::vector<Row>& Map() {
       // Sockets: which interface leads to the controller.
       {"agent/session",
        {"railwright/", "core/wire/"},
-       {"grpc", "absl/", "sys/socket.h", "unistd.h", "netdb.h", "net/if.h", "arpa/inet.h",
-        "linux/rtnetlink.h"}},
+       {"grpc", "absl/", "sys/socket.h", "unistd.h", "net/if.h", "arpa/inet.h", "linux/rtnetlink.h"}},
       {"controller/fleet",
        {"railwright/", "core/spec/", "core/decode/", "core/diagnose/", "core/wire/"},
        {"arpa/", "netinet/"}},

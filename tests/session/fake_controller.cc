@@ -28,6 +28,16 @@ void FakeController::Listen() {
   server_ = builder.BuildAndStart();
 }
 
+bool FakeController::ListenOn(const std::string& host) {
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(host + ":0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(this);
+  server_ = builder.BuildAndStart();
+  tcp_ = host + ":" + std::to_string(port);
+  return server_ != nullptr && port != 0;
+}
+
 void FakeController::Stop() {
   if (server_ == nullptr) return;
   server_->Shutdown(std::chrono::system_clock::now());
@@ -66,12 +76,17 @@ v1::ControllerMessage FakeController::Welcome() {
   return message;
 }
 
-grpc::Status FakeController::ReadAll(AgentStream& stream) {
+bool FakeController::ReadOne(AgentStream& stream) {
   v1::AgentMessage message;
-  while (stream.Read(&message)) {
-    const std::lock_guard lock(mutex_);
-    received_.push_back(message);
-    changed_.notify_all();
+  if (!stream.Read(&message)) return false;
+  const std::lock_guard lock(mutex_);
+  received_.push_back(message);
+  changed_.notify_all();
+  return true;
+}
+
+grpc::Status FakeController::ReadAll(AgentStream& stream) {
+  while (ReadOne(stream)) {
   }
   return grpc::Status::OK;
 }

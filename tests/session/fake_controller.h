@@ -27,9 +27,11 @@ class FakeController final : public v1::AgentService::Service {
   FakeController();
   ~FakeController() override;
 
-  /// "unix:/tmp/…": stable across Stop and Listen.
-  std::string Address() const { return "unix:" + path_; }
+  /// "unix:/tmp/…": stable across Stop and Listen. After ListenOn: that address.
+  std::string Address() const { return tcp_.empty() ? "unix:" + path_ : tcp_; }
   void Listen();
+  /// On any free port of "127.0.0.1" or "[::1]"; false when this host has no such address.
+  bool ListenOn(const std::string& host);
   /// Ends all streams at once, as a killed controller would.
   void Stop();
   void SetScript(Script script);
@@ -41,13 +43,15 @@ class FakeController final : public v1::AgentService::Service {
   bool WaitHellos(std::size_t count) const;
 
   static v1::ControllerMessage Welcome();
+  /// Reads one message and remembers it; false when the agent has ended the stream.
+  bool ReadOne(AgentStream& stream);
   /// Reads until the agent ends the stream; remembers.
   grpc::Status ReadAll(AgentStream& stream);
 
  private:
   grpc::Status Connect(grpc::ServerContext*, AgentStream* stream) override;
 
-  std::string directory_, path_;
+  std::string directory_, path_, tcp_;
   std::unique_ptr<grpc::Server> server_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;

@@ -2,71 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <future>
 
+#include "agent/session/route.h"
 #include "tests/session/fake_controller.h"
+#include "tests/session/session_fixture.h"
 
 namespace railwright {
 namespace {
 
 using namespace std::chrono_literals;
-
-SessionOptions Options(const FakeController& controller) {
-  SessionOptions options;
-  options.controller = controller.Address();
-  options.node = "gpu-001";
-  options.version = "0.1.0";
-  options.backoff_first = 5ms;
-  options.backoff_max = 40ms;
-  options.refusal_first = 10ms;
-  options.seed = 7;
-  return options;
-}
-
-v1::Hello State() {
-  v1::Hello hello;
-  hello.set_boot_id("b00t");
-  hello.set_state_hash("5747e");
-  hello.set_generation(4);
-  return hello;
-}
-
-// Waits for a text; the session says by on_state when to look.
-class Told {
- public:
-  std::function<void()> Bell() {
-    return [this] {
-      const std::lock_guard lock(mutex_);
-      ++rung_;
-      changed_.notify_all();
-    };
-  }
-  bool Until(const Session& session, const std::string& part) {
-    const auto patience = std::chrono::steady_clock::now() + 10s;
-    std::unique_lock lock(mutex_);
-    while (std::chrono::steady_clock::now() < patience) {
-      lock.unlock();
-      if (session.StateText().find(part) != std::string::npos) return true;
-      lock.lock();
-      changed_.wait_for(lock, 50ms);
-    }
-    ADD_FAILURE() << "state is \"" << session.StateText() << "\", not " << part;
-    return false;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int rung_ = 0;
-};
-
-template <class Body>
-std::optional<FromController> Next(Queue<FromController>& inbox) {
-  for (int i = 0; i < 100; ++i)
-    for (FromController& message : inbox.WaitAllFor(100ms))
-      if (std::holds_alternative<Body>(message.body)) return std::move(message);
-  return std::nullopt;
-}
 
 ToController Beat(std::uint64_t connection, const std::string& hash8 = "12345678") {
   v1::Heartbeat beat;
@@ -92,6 +39,49 @@ TEST(Session, SaysHelloAndIsWelcomed) {
   EXPECT_EQ(hello.wire(), 1U);
   EXPECT_GT(hello.features_size(), 0);
   EXPECT_LE(hello.ByteSizeLong(), 256U);
+}
+
+TEST(Session, ItIsConnectedWhenTheLoopHearsOfTheWelcome) {
+  FakeController controller;
+  controller.Listen();
+  Session* asked = nullptr;
+  std::promise<std::string> heard;
+  Queue<FromController> inbox([&] {
+    if (asked != nullptr) heard.set_value(std::exchange(asked, nullptr)->StateText());
+  });
+  Session session(Options(controller), State, inbox);
+  asked = &session;
+  ASSERT_TRUE(session.Start().ok());
+  auto text = heard.get_future();
+  ASSERT_EQ(text.wait_for(10s), std::future_status::ready);
+  EXPECT_EQ(text.get(), "connected");
+}
+
+TEST(Session, TheWelcomeSaysFromWhichAddressItCame) {
+  struct Case {
+    const char* listen;
+    const char* host;
+  };
+  for (const Case& one : {Case{"", ""}, Case{"127.0.0.1", "127.0.0.1"}, Case{"[::1]", "::1"}}) {
+    FakeController controller;
+    if (*one.listen == '\0') {
+      controller.Listen();
+    } else {
+      ASSERT_TRUE(controller.ListenOn(one.listen)) << one.listen;
+    }
+    Queue<FromController> inbox;
+    Session session(Options(controller), State, inbox);
+    ASSERT_TRUE(session.Start().ok());
+    const auto welcome = Next<v1::Welcome>(inbox);
+    ASSERT_TRUE(welcome.has_value());
+    EXPECT_EQ(welcome->host, one.host);
+  }
+}
+
+TEST(NetdevTowards, LoopbackNeedsNoInterfaceAndNamesAreNotLookedUp) {
+  EXPECT_EQ(NetdevTowards("127.0.0.1").value_or("?"), "");
+  EXPECT_EQ(NetdevTowards("::1").value_or("?"), "");
+  EXPECT_EQ(NetdevTowards("localhost").status().code(), Code::kInvalidArgument);
 }
 
 TEST(Session, AHeartbeatTakesAtMost64Bytes) {

@@ -1,0 +1,126 @@
+// Desired states: from the controller and from the state directory into force.
+#include <algorithm>
+#include <utility>
+
+#include "agent/loop/files.h"
+#include "agent/loop/node_agent.h"
+#include "core/wire/wire.h"
+#include "railwright/utf8.h"
+
+namespace railwright {
+
+namespace {
+
+constexpr std::size_t kLongestReason = 1024;  // of a Nack: what it quotes of the state is poison, perhaps
+
+}  // namespace
+
+std::string NodeAgent::Of(Generation generation) { return "generation " + std::to_string(generation.value); }
+
+// What the last life accepted is in force again, before any controller is reached.
+Status NodeAgent::TakeUpKept() {
+  const auto bytes = ReadWhole(parts_.state_dir.desired());
+  if (!bytes.ok()) {
+    if (bytes.status().code() == Code::kNotFound) return Ok();
+    return bytes.status();
+  }
+  v1::DesiredState message;
+  const bool whole = message.ParseFromString(*bytes);
+  if (const std::string held = latch_.Holds(message.hash()); whole && !held.empty()) {
+    // Without a state hash in the Hello the controller sends it again, and hears why it is not taken up.
+    given_up_.value = message.generation();
+    NoteRefusal(message, held);
+    parts_.log(LogLevel::kError, Of(given_up_) + " is not taken up: " + held + "; nothing is enforced");
+    return Ok();
+  }
+  if (whole && latch_.Marked(message.hash()))
+    if (Status status = latch_.Begin(message.hash(), message.generation()); !status.ok())
+      SetTrouble(std::move(status));
+  const auto state =
+      whole ? FromWire(message) : Result<DesiredState>(Status(Code::kDataLoss, "not a desired state"));
+  Status status = state.ok() ? reconciler_.Accept(*state) : state.status();
+  if (!status.ok()) {
+    // Without a state hash in the Hello, the controller sends it again. Nothing is enforced until then.
+    latch_.End();
+    parts_.log(LogLevel::kError, parts_.state_dir.desired() + " is not taken up: " + status.message() +
+                                     "; waiting for the controller to send it again");
+    return Ok();
+  }
+  state_ = *state;
+  PublishHello();
+  parts_.log(LogLevel::kInfo, Of(state_.generation) + " is in force again, as last accepted");
+  return Ok();
+}
+
+void NodeAgent::NoteRefusal(const v1::DesiredState& message, const std::string& why) {
+  refused_ = message;
+  refused_message_ = Brief(why, kLongestReason);
+  status_stale_ = true;
+}
+
+void NodeAgent::OnDesired(const v1::DesiredState& message) {
+  const auto refuse = [&](const std::string& why) {
+    NoteRefusal(message, why);
+    v1::Nack nack;
+    nack.set_generation(message.generation());
+    nack.set_hash(Brief(message.hash()));
+    nack.set_message(refused_message_);
+    Say(nack);
+    parts_.log(LogLevel::kError,
+               "refused " + Of(Generation{message.generation()}) + ": " + refused_message_ + "; " +
+                   (state_.generation.value == 0 ? "nothing" : Of(state_.generation)) + " stays in force");
+  };
+  if (const std::string held = latch_.Holds(message.hash()); !held.empty()) return refuse(held);
+  // Before it is even parsed: whatever of it ends this process, the next life shall know.
+  const bool in_force = message.generation() == state_.generation.value && message.hash() == state_.hash;
+  if (!in_force)
+    if (Status status = latch_.Begin(Brief(message.hash()), message.generation()); !status.ok())
+      SetTrouble(std::move(status));
+  const auto state = FromWire(message);
+  Status status = state.ok() ? Take(message, *state) : state.status();
+  if (status.ok()) return;
+  if (!in_force) latch_.End();  // refused, and alive
+  refuse(status.message());
+}
+
+// Into force, onto the disk, and only then acknowledged.
+Status NodeAgent::Take(const v1::DesiredState& message, const DesiredState& state) {
+  if (state.node != options_.node)
+    return Status(Code::kInvalidArgument,
+                  "it is for node " + Brief(state.node) + ", this is " + options_.node);
+  if (const Generation newest = std::max(state_.generation, given_up_); state.generation < newest)
+    return Status(
+        Code::kFailedPrecondition,
+        Of(state.generation) + " is older than " + Of(newest) +
+            ", which was accepted here; generations never go back: `railctl rollback` makes a new one");
+  RW_RETURN_IF_ERROR(reconciler_.Accept(state));
+  unkept_ = message;
+  if (Status status = Keep(); !status.ok()) {
+    SetTrouble(status);  // which also stops all writes: what is not durable must not be acted upon
+    return status.Within("it cannot be kept yet");
+  }
+  return Ok();
+}
+
+Status NodeAgent::Keep() {
+  if (!unkept_) return Ok();
+  RW_RETURN_IF_ERROR(WriteWhole(parts_.state_dir.desired(), unkept_->SerializeAsString(), Sync::kDurable));
+  const auto state = FromWire(*unkept_);
+  unkept_.reset();
+  if (!state.ok()) return state.status();  // cannot be: it was read before
+  state_ = *state;
+  PublishHello();
+  refused_.reset();
+  refused_message_.clear();
+  status_stale_ = true;
+  v1::Ack ack;
+  ack.set_generation(state_.generation.value);
+  ack.set_hash(state_.hash);
+  Say(ack);
+  parts_.log(LogLevel::kInfo, "accepted " + Of(state_.generation) + ": " +
+                                  std::to_string(state_.settings.size()) + " settings, " +
+                                  std::to_string(state_.ports.size()) + " ports");
+  return Ok();
+}
+
+}  // namespace railwright
