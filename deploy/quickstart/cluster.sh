@@ -11,12 +11,13 @@ say() { printf '\n\033[1m== %s\033[0m\n' "$*" | if [ -t 1 ]; then cat; else sed 
 node_name() { printf 'node-%d' "$1"; }
 netns_of() { printf 'rw-%s' "$1"; }
 
-# Runs a command where the agent of a node lives: its network namespace and its mounts.
+# Runs a command where the agent of a node lives: its network namespace, its mounts, and its root (which is not the
+# machine's when all of this runs in a chroot; events come only from writes through the same /proc).
 on_node() {
   local node=$1 pid
   shift
   pid=$(cat "$work/$node/pid")
-  nsenter --target "$pid" --net --mount -- "$@"
+  nsenter --target "$pid" --net --mount --root --wd=/ -- "$@"
 }
 
 write_site() {

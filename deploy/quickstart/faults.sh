@@ -14,11 +14,14 @@ break_firewall() {
 }
 break_sysctl() { on_node "$1" sh -c 'echo 0 > /proc/sys/net/ipv4/conf/all/arp_ignore'; }
 
-# The corrective change of KEY on NODE since a moment, as "at_us took_us from to", or nothing.
+# The corrective change of KEY on NODE since a moment, as "at_us took_us noticed change", or nothing. Of long values
+# only what had gone is named.
 corrected_since() {
   railctl get changes "$1" --key "$2" -o json 2>/dev/null | jq -r --argjson since "$3" '
     [.changes[] | select(.kind == "corrective" and .ok and .at_unix_us >= $since)] | last // empty |
-    "\(.at_unix_us) \(.took_us) \(.noticed) \(.from[0:40] | gsub("[ \n]"; "_")) \(.to[0:40] | gsub("[ \n]"; "_"))"'
+    (if ([.from, .to] | map(length) | max) <= 40 then "\(.from) → \(.to)"
+     else [.to, .from] | map(gsub(": "; ", ") | split(", ")) | .[0] - .[1] | "\(join(", ")) had gone, and is back" end) as $change |
+    "\(.at_unix_us) \(.took_us) \(.noticed) \($change)"'
 }
 
 # fault NAME NODE KEY BREAKER: breaks, waits until it is reported fixed, prints the milliseconds.
@@ -35,12 +38,12 @@ fault() {
     echo "  $name on $node ($key): NOT fixed within 15 s"
     return 0
   fi
-  # shellcheck disable=SC2086
-  set -- $line
-  ms=$((($1 - since + 999) / 1000))
+  local at noticed change
+  read -r at _ noticed change <<< "$line"
+  ms=$(((at - since + 999) / 1000))
   [ "$ms" -gt "$slowest" ] && slowest=$ms
   fixed=$((fixed + 1))
-  printf '  %-14s %s  %s: %s → %s, found by %s, fixed %d ms after it was broken\n' "$name" "$node" "$key" "$4" "$5" "$3" "$ms"
+  printf '  %-14s %s  %s: %s; found by %s, fixed %d ms after it was broken\n' "$name" "$node" "$key" "$change" "$noticed" "$ms"
 }
 
 # foreign_drop NODE: plants it, waits until it is reported, prints the finding, removes it, waits until it is gone.
