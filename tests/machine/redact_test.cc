@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <map>
 #include <random>
+
+#include "core/decode/fields.h"
 
 namespace railwright::machine {
 namespace {
@@ -223,6 +227,54 @@ TEST_F(RedactorTest, SecretsInFilesAndOnTheCommandLine) {
        }) {
     Redactor redactor(kSeed, "");
     EXPECT_EQ(redactor.Text(one.path, one.text), one.clean);
+  }
+}
+
+TEST_F(RedactorTest, TheLongestKnownWordIsReplacedAmongHundreds) {
+  std::mt19937 random(3);
+  const auto any = [&](std::size_t most) {
+    constexpr std::string_view kLetters = "ab-_.c1";
+    std::string word;
+    for (std::size_t n = 3 + random() % most; n > 0; --n) word += kLetters[random() % kLetters.size()];
+    return word;
+  };
+  std::map<std::string, std::string> known;  // word → replacement, asked one by one
+  Redactor redactor(kSeed, "");
+  std::string hosts;
+  for (int i = 0; i < 1000; ++i) hosts += "10.0.0.1 " + any(6) + "\n";
+  redactor.Learn("/file/etc/hosts", hosts);
+  for (const std::string& line : SortedLines(hosts)) {
+    const std::string name = line.substr(9);
+    for (const std::string& word : {name, name.substr(0, name.find('.'))})
+      if (const std::string clean = redactor.Text("/x", word); clean.starts_with("host-") && clean != word)
+        if (clean.find_first_not_of("0123456789", 5) == std::string::npos) known[word] = clean;
+  }
+  ASSERT_GT(known.size(), 300u);
+  const auto in_name = [](char c) {
+    return c == '-' || c == '_' || std::isalnum(static_cast<unsigned char>(c));
+  };
+  for (int round = 0; round < 60; ++round) {
+    std::string text;
+    for (int i = 0; i < 20; ++i) text += any(12) + " ./"[random() % 3];
+    std::string expected;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::pair<const std::string, std::string>* best = nullptr;
+      if (in_name(text[at]) && (at == 0 || !in_name(text[at - 1])))
+        for (const auto& one : known) {
+          const std::size_t end = at + one.first.size();
+          if (text.compare(at, one.first.size(), one.first) == 0 &&
+              (end >= text.size() || !in_name(text[end])) &&
+              (best == nullptr || one.first.size() > best->first.size()))
+            best = &one;
+        }
+      if (best == nullptr) {
+        expected += text[at++];
+      } else {
+        expected += best->second;
+        at += best->first.size();
+      }
+    }
+    EXPECT_EQ(redactor.Text("/x", text), expected) << text;
   }
 }
 
