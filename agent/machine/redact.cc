@@ -176,7 +176,9 @@ std::string Redactor::Text(std::string_view path, std::string_view text) {
   std::string result(text);
   if (IsBelow(path, "/file") || path == "/proc/cmdline")
     result = WithoutSecrets(result, path != "/proc/cmdline");
-  return WithoutAddresses(WithoutWords(result), !HoldsVersions(path));
+  result = WithoutWords(result);
+  if (TakesWholeFile(path)) return ProcNetText(path, result);
+  return WithoutAddresses(result, !HoldsVersions(path));
 }
 
 std::string Redactor::Name(std::string_view name) { return WithoutAddresses(WithoutWords(name), false); }
