@@ -45,7 +45,7 @@ say "All tests"
 [ "$slow" = yes ] && export RAILWRIGHT_SLOW=1
 rc=0
 (cd build/dev && ctest -j2 --output-on-failure "${only[@]}") 2>&1 | tee build/dev/ctest.log || rc=$?
-tests/skips.sh build/dev/Testing/Temporary/LastTest.log "$(cat tests/skips_allowed)" || rc=$?
+tests/skips.sh build/dev/Testing/Temporary/LastTest.log "$(cat tests/skips_allowed)" build/dev/ctest.log || rc=$?
 say "Done"
 # CTest's own summary is the last thing said.
 sed -n '/tests passed,/,$p' build/dev/ctest.log
