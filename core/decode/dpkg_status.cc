@@ -108,7 +108,13 @@ Result<DpkgStatus> DpkgStatus::Decode(std::string_view text) {
                     "package database: line " + std::to_string(number) + " is no \"Field: value\"");
     paragraph.empty = false;
     std::string_view field = line.substr(0, colon), value = Trimmed(line.substr(colon + 1));
-    if (field == "Package") paragraph.name = value;
+    if (field == "Package") {
+      // Policy 5.6.1; with a colon in it, a name could not be told from one with an architecture.
+      if (value.find_first_of(": \t") != std::string_view::npos)
+        return Status(Code::kDataLoss,
+                      "package database: line " + std::to_string(number) + " is no name of a package");
+      paragraph.name = value;
+    }
     if (field == "Status") paragraph.status = value;
     if (field == "Version") paragraph.version = value;
     if (field == "Architecture") paragraph.architecture = value;
