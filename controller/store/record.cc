@@ -25,8 +25,15 @@ std::int64_t Micros(std::chrono::system_clock::time_point at) {
   return std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count();
 }
 
-std::chrono::system_clock::time_point TimeOf(std::int64_t us) {
-  return std::chrono::system_clock::time_point(std::chrono::microseconds(us));
+/// A stored number of microseconds since 1970. The clock counts nanoseconds: what is beyond them is damage.
+bool ReadTime(RecordReader& in, std::chrono::system_clock::time_point& at) {
+  using Clock = std::chrono::system_clock;
+  const std::chrono::microseconds since(in.Signed());
+  if (since < std::chrono::ceil<std::chrono::microseconds>(Clock::duration::min()) ||
+      since > std::chrono::floor<std::chrono::microseconds>(Clock::duration::max()))
+    return false;
+  at = Clock::time_point(since);
+  return true;
 }
 
 /// A stored number as an enum whose last member is `last`; anything else is damage.
@@ -157,7 +164,7 @@ bool DecodeChange(std::string_view bytes, ChangeRecord& c) {
   c.ok = in.Number() != 0;
   c.message = in.Text();
   c.generation.value = in.Number();
-  c.at = TimeOf(in.Signed());
+  if (!ReadTime(in, c.at)) return false;
   c.took = std::chrono::microseconds(in.Signed());
   return in.Done();
 }
