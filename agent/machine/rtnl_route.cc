@@ -296,6 +296,10 @@ std::optional<Route> DecodeRoute(const NetlinkReply& reply, const InterfaceNames
     }
   });
   if (expires || route.destination.address.family != head.rtm_family) return std::nullopt;
+  if (route.destination.address.size() == 0) return std::nullopt;  // neither IPv4 nor IPv6
+  // A message that contradicts itself is shown, and is unlike any wish.
+  const bool other_family = route.source && route.source.family != route.family();
+  if (route.destination.length > route.destination.longest() || other_family) Beyond(route, "damaged");
   if (route.hops.empty() && route.type.empty()) route.hops.push_back(std::move(hop));
   return route;
 }

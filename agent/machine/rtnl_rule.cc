@@ -183,6 +183,13 @@ std::optional<DecodedRule> DecodeRule(const NetlinkReply& reply) {
   decoded.rule.action = ActionText(head.action);
   ForEachAttribute(reply.AfterHeader(sizeof head),
                    [&](const NetlinkAttribute& attribute) { DecodeAttribute(attribute, head, decoded); });
+  // A message that contradicts itself is shown, and is unlike any wish.
+  for (IpPrefix* prefix : {&decoded.rule.from, &decoded.rule.to}) {
+    if (!prefix->address || (prefix->address.family == head.family && prefix->length <= prefix->longest()))
+      continue;
+    decoded.rule.beyond += (decoded.rule.beyond.empty() ? "" : " ") + std::string("damaged");
+    *prefix = {};
+  }
   return decoded;
 }
 
