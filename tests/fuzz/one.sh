@@ -15,7 +15,7 @@ esac
 dictionary=tests/fuzz/dictionaries/$target.dict
 [ -e "$dictionary" ] && arguments+=("-dict=$dictionary")
 length=4096
-case "$target" in nft_*|firewall_judge|rdma_firewall|yaml_documents) length=16384 ;; esac
+case "$target" in nft_*|firewall_judge|rdma_firewall|yaml_documents|fleet_resolve) length=16384 ;; esac
 # Parsers that read files write their inputs; memory is the place for them.
 [ -d /dev/shm ] && [ -w /dev/shm ] && export TMPDIR=/dev/shm
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
