@@ -28,7 +28,7 @@ void Check(const FirewallAnswer& answer, std::string_view text) {
   Passage worst = Passage::kPasses;
   for (const Obstacle& obstacle : answer.obstacles) {
     ALWAYS(obstacle.passage != Passage::kPasses, obstacle.Where(), text);
-    worst = std::max(worst, obstacle.passage);
+    if (!obstacle.behind) worst = std::max(worst, obstacle.passage);
   }
   ALWAYS(answer.passage == worst, Name(answer.passage), text);
 }

@@ -86,7 +86,7 @@ void Check(const NetlinkReply& reply) {
   if (const auto route = DecodeRoute(reply, NameOf, table)) {
     const std::string text = route->Text();
     ALWAYS(OneLine(text), text);
-    bool whole = route->beyond.empty();
+    bool whole = route->beyond.empty() && !route->destination.HasHostBits();
     for (const NextHop& hop : route->hops) whole = whole && !hop.dev.empty();
     if (whole) {
       const auto again = Route::Parse(text);
@@ -97,8 +97,9 @@ void Check(const NetlinkReply& reply) {
   if (const auto rule = DecodeRule(reply)) {
     const std::string text = rule->rule.Text();
     ALWAYS(OneLine(text), text);
-    // "goto" and "nop" are shown, and cannot be wished for.
-    if (rule->rule.beyond.empty() && !rule->rule.action.starts_with("action-")) {
+    // "goto", "nop" and bits beyond a prefix are shown, and cannot be wished for.
+    if (rule->rule.beyond.empty() && !rule->rule.action.starts_with("action-") &&
+        !rule->rule.from.HasHostBits() && !rule->rule.to.HasHostBits()) {
       const auto again = Rule::Parse(text);
       ALWAYS(again.ok(), text, again.status().message());
       ALWAYS(again->Text() == text, again->Text(), text);
