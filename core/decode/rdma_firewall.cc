@@ -396,8 +396,10 @@ Result<std::string> OtherTableTransaction(std::string_view value) {
     return Status(Code::kInvalidArgument, Quoted(value) + " is no kept table");
   try {
     Json commands = ReplacedTable();
-    for (Json& object : Restorable(Json::parse(value.substr(begins + 1))))
-      commands.push_back(Json{{"add", std::move(object)}});
+    std::vector<Json> objects = Restorable(Json::parse(value.substr(begins + 1)));
+    // Made once, with the flags that it had.
+    if (!objects.empty() && objects.front().begin().key() == "table") commands.erase(commands.size() - 1);
+    for (Json& object : objects) commands.push_back(Json{{"add", std::move(object)}});
     return Document(std::move(commands));
   } catch (const std::exception& error) {
     return Status(Code::kInvalidArgument, std::string("a kept table: ") + error.what());
