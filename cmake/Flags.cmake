@@ -11,6 +11,7 @@ if(CCACHE)
 endif()
 
 set(RAILWRIGHT_SANITIZE "" CACHE STRING "address,undefined or thread")
+option(RAILWRIGHT_FUZZ "Build the fuzz targets of tests/fuzz and nothing else (Clang)" OFF)
 
 # Linked by every target of ours; warnings are errors.
 add_library(rw_flags INTERFACE)
@@ -25,6 +26,9 @@ target_include_directories(rw_flags INTERFACE ${PROJECT_SOURCE_DIR})
 if(RAILWRIGHT_SANITIZE)
   add_compile_options(-fsanitize=${RAILWRIGHT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RAILWRIGHT_SANITIZE})
+endif()
+if(RAILWRIGHT_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
 # rw_library(NAME [DEPENDS …] [PRIVATE …]): a static library of this folder's *.cc; its link line is the row of

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Configures and builds one preset as the calling user.
-#   deploy/build.sh PRESET [TARGET …]      presets: dev asan tsan release
+#   deploy/build.sh PRESET [TARGET …]      presets: dev asan tsan fuzz release
 # Without targets everything is built. RAILWRIGHT_CMAKE_ARGS adds arguments to the configuration.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-preset=${1:?preset: dev, asan, tsan or release}
+preset=${1:?preset: dev, asan, tsan, fuzz or release}
 shift
 as=deploy/as_caller.sh
 # Copies of this checkout elsewhere share compiler cache entries.

@@ -41,11 +41,18 @@ deploy/build.sh asan unit_tests
 deploy/build.sh tsan thread_tests
 RAILWRIGHT_CMAKE_ARGS="-DRAILWRIGHT_TESTS=OFF" deploy/build.sh release
 
+configuration=()
+if [ "$slow" = yes ]; then
+  say "Building: fuzz targets (clang)"
+  deploy/build.sh fuzz fuzz_targets
+  configuration=(-C Slow)  # tests that only this configuration has: fuzz.targets
+  export RAILWRIGHT_SLOW=1
+fi
+
 say "All tests"
-[ "$slow" = yes ] && export RAILWRIGHT_SLOW=1
 rc=0
-(cd build/dev && ctest -j2 --output-on-failure "${only[@]}") 2>&1 | tee build/dev/ctest.log || rc=$?
-tests/skips.sh build/dev/Testing/Temporary/LastTest.log "$(cat tests/skips_allowed)" || rc=$?
+(cd build/dev && ctest -j2 --output-on-failure "${configuration[@]}" "${only[@]}") 2>&1 | tee build/dev/ctest.log || rc=$?
+tests/skips.sh build/dev/Testing/Temporary/LastTest.log "$(cat tests/skips_allowed)" build/dev/ctest.log || rc=$?
 say "Done"
 # CTest's own summary is the last thing said.
 sed -n '/tests passed,/,$p' build/dev/ctest.log

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -15,6 +16,9 @@ namespace railwright {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// No node comes near it; a file that says more is damaged, and numbers must be able to go on.
+constexpr std::uint64_t kLastNumber = std::numeric_limits<std::int64_t>::max();
 
 std::string Line(const Json& object) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -45,8 +49,13 @@ std::optional<ChangeRecord> ParseRecord(const Json& object) {
     change.ok = object.at("ok").get<bool>();
     change.message = object.at("message").get<std::string>();
     change.generation.value = object.at("generation").get<std::uint64_t>();
-    change.at = std::chrono::system_clock::time_point(
-        std::chrono::microseconds(object.at("at_unix_us").get<std::int64_t>()));
+    // The clock counts nanoseconds: what is beyond them is damage.
+    const std::chrono::microseconds at(object.at("at_unix_us").get<std::int64_t>());
+    if (at > std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::duration::max()) ||
+        at < std::chrono::ceil<std::chrono::microseconds>(std::chrono::system_clock::duration::min()) ||
+        change.sequence >= kLastNumber)
+      return std::nullopt;
+    change.at = std::chrono::system_clock::time_point(at);
     change.took = std::chrono::microseconds(object.at("took_us").get<std::int64_t>());
     if (change.sequence == 0) return std::nullopt;
     return change;
@@ -83,7 +92,11 @@ Status ChangeLog::Open() {
     const Json object = Json::parse(rest.substr(0, end), nullptr, false);
     rest.remove_prefix(end + 1);
     if (object.is_object() && object.contains("next") && object["next"].is_number_unsigned()) {
-      next_ = std::max(next_, object["next"].get<std::uint64_t>());
+      const auto next = object["next"].get<std::uint64_t>();
+      if (next <= kLastNumber)
+        next_ = std::max(next_, next);
+      else
+        ++damaged_;
       continue;
     }
     const auto change = object.is_object() ? ParseRecord(object) : std::nullopt;

@@ -3,6 +3,7 @@
 #include <linux/genetlink.h>
 
 #include "agent/machine/linux_hints_netlink.h"
+#include "agent/machine/netlink_socket.h"
 
 namespace railwright {
 namespace {
@@ -22,32 +23,30 @@ class EthtoolHints final : public HintSource {
   MulticastSocket events_;
 };
 
-// The multicast group's number; 0 when the family has no such group.
-Result<unsigned> MonitorGroup(MulticastSocket& socket) {
-  struct {
-    genlmsghdr genl;
-    nlattr attribute;
-    char name[NLA_ALIGN(sizeof ETHTOOL_GENL_NAME)];
-  } request{};
-  request.genl.cmd = CTRL_CMD_GETFAMILY;
-  request.genl.version = 1;
-  request.attribute.nla_type = CTRL_ATTR_FAMILY_NAME;
-  request.attribute.nla_len = sizeof(nlattr) + sizeof ETHTOOL_GENL_NAME;
-  std::memcpy(request.name, ETHTOOL_GENL_NAME, sizeof ETHTOOL_GENL_NAME);
-  unsigned group = 0;
-  RW_RETURN_IF_ERROR(socket.Ask(
-      GENL_ID_CTRL, 0, Bytes(reinterpret_cast<const std::uint8_t*>(&request), sizeof request),
-      [&](std::uint16_t, Bytes body) {
-        const Bytes groups = FindAttribute(After(body, sizeof(genlmsghdr)), CTRL_ATTR_MCAST_GROUPS);
-        ForEachAttribute(groups, [&](int, Bytes one) {
-          if (TextOf(FindAttribute(one, CTRL_ATTR_MCAST_GRP_NAME)) == ETHTOOL_MCGRP_MONITOR_NAME)
-            group = ReadAs<std::uint32_t>(FindAttribute(one, CTRL_ATTR_MCAST_GRP_ID)).value_or(0);
-        });
-      }));
-  return group;
+Result<unsigned> MonitorGroup() {
+  machine::NetlinkSocket socket(NETLINK_GENERIC);
+  machine::NetlinkMessage message(GENL_ID_CTRL, 0);
+  genlmsghdr head{};
+  head.cmd = CTRL_CMD_GETFAMILY;
+  head.version = 1;
+  message.Header(head).PutText(CTRL_ATTR_FAMILY_NAME, ETHTOOL_GENL_NAME);
+  RW_ASSIGN_OR_RETURN(const auto answer, socket.Ask(message, "ethtool"));
+  return MonitorGroupOf(answer);
 }
 
 }  // namespace
+
+unsigned MonitorGroupOf(const std::vector<machine::NetlinkReply>& answer) {
+  unsigned group = 0;
+  for (const machine::NetlinkReply& reply : answer) {
+    const Bytes groups = FindAttribute(After(reply.payload, sizeof(genlmsghdr)), CTRL_ATTR_MCAST_GROUPS);
+    ForEachAttribute(groups, [&](int, Bytes one) {
+      if (TextOf(FindAttribute(one, CTRL_ATTR_MCAST_GRP_NAME)) == ETHTOOL_MCGRP_MONITOR_NAME)
+        group = ReadAs<std::uint32_t>(FindAttribute(one, CTRL_ATTR_MCAST_GRP_ID)).value_or(0);
+    });
+  }
+  return group;
+}
 
 void ReadEthtool(Bytes datagram, HintSet& out) {
   ForEachMessage(datagram, [&](std::uint16_t type, Bytes body) {
@@ -60,7 +59,7 @@ void ReadEthtool(Bytes datagram, HintSet& out) {
 
 Result<std::unique_ptr<HintSource>> MakeEthtoolHints(const LinuxHintsOptions& options) {
   RW_ASSIGN_OR_RETURN(auto events, MulticastSocket::Open(NETLINK_GENERIC, "ethtool", options));
-  RW_ASSIGN_OR_RETURN(const unsigned group, MonitorGroup(events));
+  RW_ASSIGN_OR_RETURN(const unsigned group, MonitorGroup());
   if (group == 0) return Status(Code::kUnimplemented, "ethtool: this kernel has no monitor group");
   RW_RETURN_IF_ERROR(events.Join(group));
   return std::unique_ptr<HintSource>(std::make_unique<EthtoolHints>(std::move(events)));

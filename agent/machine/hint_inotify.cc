@@ -4,7 +4,7 @@
 // replacement by rename, a deletion, a folder that appears later and a link that is turned elsewhere are
 // all seen. A sysctl is watched itself. Its descriptor stays open: an inotify watch pins only the inode, and
 // after the kernel has dropped the name from its cache the next writer gets another inode of the same sysctl,
-// of which the watch knows nothing (proved in tests/hints).
+// of which the watch knows nothing (tried; tests/hints looks that it is held).
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/inotify.h>

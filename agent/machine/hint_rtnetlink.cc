@@ -8,6 +8,7 @@
 #include <array>
 
 #include "agent/machine/linux_hints_netlink.h"
+#include "agent/machine/netlink_socket.h"
 
 namespace railwright {
 namespace {
@@ -125,8 +126,7 @@ void ReadDcb(Bytes body, HintSet& out) {
 
 class RtnetlinkHints final : public HintSource {
  public:
-  RtnetlinkHints(MulticastSocket events, MulticastSocket requests)
-      : events_(std::move(events)), requests_(std::move(requests)) {}
+  explicit RtnetlinkHints(MulticastSocket events) : events_(std::move(events)) {}
 
   int fd() const override { return events_.fd(); }
 
@@ -134,30 +134,41 @@ class RtnetlinkHints final : public HintSource {
     if (events_.Read([&](Bytes datagram) { ReadRtnetlink(datagram, links_, out); })) {
       out.Overrun();
       out.LinksMoved();
-      (void)LearnLinks();
+      names_known_ = false;
     }
+    // What could not be read whole is asked for again with the next message; until then the old names serve.
+    if (!names_known_) (void)LearnLinks();
   }
 
   Status LearnLinks() {
-    links_.Clear();
-    ifinfomsg all{};
-    return requests_.Ask(
-        RTM_GETLINK, NLM_F_DUMP, Bytes(reinterpret_cast<const std::uint8_t*>(&all), sizeof all),
-        [this](std::uint16_t, Bytes body) {
-          const auto info = ReadAs<ifinfomsg>(body);
-          if (!info) return;
-          const std::string name = TextOf(FindAttribute(After(body, sizeof *info), IFLA_IFNAME));
-          links_.Put(info->ifi_index, {name, info->ifi_flags});
-        });
+    machine::NetlinkMessage message(RTM_GETLINK, NLM_F_DUMP);
+    message.Header(ifinfomsg{}).PutU32(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+    RW_ASSIGN_OR_RETURN(const auto dump, requests_.Ask(message, "rtnetlink"));
+    links_ = LinksOf(dump);
+    names_known_ = true;
+    return Ok();
   }
 
  private:
   MulticastSocket events_;
-  MulticastSocket requests_;  // of the same namespace, whoever drains
+  machine::NetlinkSocket requests_{
+      NETLINK_ROUTE};  // opened by the first LearnLinks, in the maker's namespace
   LinkTable links_;
+  bool names_known_ = false;
 };
 
 }  // namespace
+
+LinkTable LinksOf(const std::vector<machine::NetlinkReply>& dump) {
+  LinkTable links;
+  for (const machine::NetlinkReply& reply : dump) {
+    const auto info = ReadAs<ifinfomsg>(reply.payload);
+    if (!info || reply.type != RTM_NEWLINK) continue;
+    const std::string name = TextOf(FindAttribute(After(reply.payload, sizeof *info), IFLA_IFNAME));
+    if (!name.empty()) links.Put(info->ifi_index, {name, info->ifi_flags});
+  }
+  return links;
+}
 
 void ReadRtnetlink(Bytes datagram, LinkTable& links, HintSet& out) {
   ForEachMessage(datagram, [&](std::uint16_t type, Bytes body) {
@@ -183,14 +194,13 @@ void ReadRtnetlink(Bytes datagram, LinkTable& links, HintSet& out) {
 
 Result<std::unique_ptr<HintSource>> MakeRtnetlinkHints(const LinuxHintsOptions& options) {
   RW_ASSIGN_OR_RETURN(auto events, MulticastSocket::Open(NETLINK_ROUTE, "rtnetlink", options));
-  RW_ASSIGN_OR_RETURN(auto requests, MulticastSocket::Open(NETLINK_ROUTE, "rtnetlink", options));
   for (const unsigned group : {RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE,
                                RTNLGRP_IPV6_ROUTE, RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE})
     RW_RETURN_IF_ERROR(events.Join(group));
   // Younger or optional groups: without them the periodic scan finds what they would tell.
   for (const unsigned group : {RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF, RTNLGRP_NEXTHOP, RTNLGRP_DCB})
     (void)events.Join(group);
-  auto source = std::make_unique<RtnetlinkHints>(std::move(events), std::move(requests));
+  auto source = std::make_unique<RtnetlinkHints>(std::move(events));
   RW_RETURN_IF_ERROR(source->LearnLinks());
   return std::unique_ptr<HintSource>(std::move(source));
 }

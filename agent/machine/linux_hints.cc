@@ -11,6 +11,7 @@
 
 #include "agent/machine/linux_hints_netlink.h"
 #include "agent/machine/linux_machine.h"
+#include "agent/machine/paths.h"
 
 namespace railwright {
 namespace {
@@ -31,6 +32,8 @@ std::string FirstTwo(const std::string& path) {
 }  // namespace
 
 void HintSet::Add(std::string prefix, std::string by, int pid) {
+  // A name out of a message that no path can hold: what it concerns is not known.
+  if (!machine::PathProblem(prefix).empty()) return Overrun();
   waiting_.try_emplace({std::move(prefix), pid}, std::move(by));
   if (waiting_.size() > kMost) Bound();
 }

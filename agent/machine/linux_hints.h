@@ -30,6 +30,7 @@ class HintSet {
   HintSet(std::chrono::milliseconds pace, std::chrono::milliseconds overrun_pace)
       : pace_(pace), overrun_pace_(overrun_pace) {}
 
+  /// A prefix that is no Machine path counts as an overrun.
   void Add(std::string prefix, std::string by = {}, int pid = 0);
   /// A source lost count: everything may have changed.
   void Overrun();

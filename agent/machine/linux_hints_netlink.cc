@@ -1,7 +1,6 @@
 #include "agent/machine/linux_hints_netlink.h"
 
 #include <linux/filter.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -112,48 +111,6 @@ bool MulticastSocket::Read(const std::function<void(Bytes)>& each) {
     each(Bytes(buffer_.data(), static_cast<std::size_t>(size)));
   }
   return lost;
-}
-
-Status MulticastSocket::Ask(std::uint16_t type, std::uint16_t flags, Bytes payload,
-                            const std::function<void(std::uint16_t, Bytes)>& each) {
-  nlmsghdr header{};
-  header.nlmsg_len = static_cast<std::uint32_t>(sizeof header + payload.size());
-  header.nlmsg_type = type;
-  header.nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | flags);
-  std::vector<std::uint8_t> request(sizeof header + payload.size());
-  std::memcpy(request.data(), &header, sizeof header);
-  std::copy(payload.begin(), payload.end(), request.begin() + sizeof header);
-  if (send(fd_.get(), request.data(), request.size(), 0) < 0) return FromErrno(errno, what_ + ": send");
-  const bool dump = (flags & NLM_F_DUMP) == NLM_F_DUMP;
-  int error = ETIMEDOUT;
-  bool done = false;
-  while (!done) {
-    pollfd wait{fd_.get(), POLLIN, 0};
-    if (poll(&wait, 1, 1000) <= 0) break;  // the kernel answers at once or never
-    const ssize_t size = recv(fd_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
-    if (size < 0) {
-      if (errno == EINTR || errno == EAGAIN) continue;
-      error = errno;
-      break;
-    }
-    ForEachMessage(Bytes(buffer_.data(), static_cast<std::size_t>(size)), [&](std::uint16_t got, Bytes body) {
-      if (done) return;
-      if (got == NLMSG_DONE) {
-        error = 0;
-        done = true;
-      } else if (got == NLMSG_ERROR) {
-        error = -ReadAs<int>(body).value_or(-EIO);
-        done = true;
-      } else {
-        each(got, body);
-        if (!dump) {
-          error = 0;
-          done = true;
-        }
-      }
-    });
-  }
-  return error == 0 ? Ok() : FromErrno(error, what_);
 }
 
 }  // namespace railwright

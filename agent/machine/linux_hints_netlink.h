@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agent/machine/linux_hints.h"
+#include "agent/machine/netlink_message.h"
 
 namespace railwright {
 
@@ -91,9 +92,6 @@ class MulticastSocket {
   /// Calls `each` with datagrams that the kernel sent (others may send to a group too, with privilege) until
   /// none is left or `reads` are done. True when messages were lost.
   bool Read(const std::function<void(Bytes)>& each);
-  /// Sends one request and calls `each` for its answers up to the end; 1 s at most. For set-up.
-  Status Ask(std::uint16_t type, std::uint16_t flags, Bytes payload,
-             const std::function<void(std::uint16_t, Bytes)>& each);
 
  private:
   MulticastSocket(Descriptor fd, std::string what, int reads)
@@ -117,13 +115,19 @@ class LinkTable {
   const Link* Find(int index) const;
   void Put(int index, Link link) { links_[index] = std::move(link); }
   void Erase(int index) { links_.erase(index); }
-  void Clear() { links_.clear(); }
+  std::size_t size() const { return links_.size(); }
   /// The name of `index`, or "" when it is not known.
   std::string NameOf(int index) const;
 
  private:
   std::map<int, Link> links_;
 };
+
+/// The links of a whole RTM_GETLINK dump (machine::NetlinkSocket::Ask).
+LinkTable LinksOf(const std::vector<machine::NetlinkReply>& dump);
+/// The number of ethtool's multicast group "monitor" in the answers to CTRL_CMD_GETFAMILY; 0 when it has
+/// none.
+unsigned MonitorGroupOf(const std::vector<machine::NetlinkReply>& answer);
 
 // Pure readers of one datagram each: bytes in, hints out. They never fail: what they do not know they skip.
 void ReadRtnetlink(Bytes datagram, LinkTable& links, HintSet& out);

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "agent/machine/ip_address.h"
 #include "agent/machine/nft_document.h"
 #include "agent/machine/paths.h"
-#include "agent/machine/route.h"
-#include "agent/machine/rule.h"
+#include "agent/machine/rtnl_decode.h"
 #include "core/decode/fields.h"
 
 namespace railwright::machine {
@@ -23,9 +21,8 @@ Result<std::string> CanonicalLine(std::string_view path, const std::string& line
     RW_ASSIGN_OR_RETURN(const Rule rule, Rule::Parse(line));
     return rule.Text();
   }
-  if (line.find(' ') != std::string::npos) return line;
-  RW_ASSIGN_OR_RETURN(const IpPrefix prefix, IpPrefix::Parse(line, false));
-  return prefix.Text();
+  RW_ASSIGN_OR_RETURN(const Address address, Address::Parse(line));
+  return address.Text();
 }
 
 Result<std::string> CanonicalSet(std::string_view path, std::string_view value) {

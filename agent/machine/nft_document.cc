@@ -1,5 +1,6 @@
 #include "agent/machine/nft_document.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace railwright::machine {
@@ -51,6 +52,14 @@ Status CheckObject(const std::string& kind, const Json& body, const NftTableName
   return Ok();
 }
 
+/// What changes something (libnftables-json(5), "COMMAND OBJECTS"); any other word of an entry is the kind of
+/// an object, which nft takes for an "add".
+bool IsVerb(std::string_view word) {
+  constexpr std::string_view kVerbs[] = {"add",     "replace", "create", "insert", "delete",
+                                         "destroy", "flush",   "rename", "reset"};
+  return std::find(std::begin(kVerbs), std::end(kVerbs), word) != std::end(kVerbs);
+}
+
 Status CheckCommands(const Json& commands, const NftTableName& wanted) {
   for (const Json& command : commands) {
     if (!command.is_object() || command.size() != 1)
@@ -58,8 +67,9 @@ Status CheckCommands(const Json& commands, const NftTableName& wanted) {
     const std::string& verb = command.begin().key();
     const Json& body = command.begin().value();
     if (verb == "metainfo") continue;
-    // In nft's format a bare object is an "add".
-    if (body.is_object() && body.contains("family")) {
+    // Told by the word, not by what stands in the body: {"replace": {"family": …, "table": ours, "rule": {of
+    // another table}}} is a command to nft, which reads no more of it than the rule.
+    if (!IsVerb(verb)) {
       RW_RETURN_IF_ERROR(CheckObject(verb, body, wanted));
       continue;
     }
@@ -202,7 +212,7 @@ Result<std::string> ApplyInMemory(std::string_view listing, std::string_view val
     const std::string& verb = command.begin().key();
     const Json& body = command.begin().value();
     if (verb == "metainfo") continue;
-    if (body.contains("family"))
+    if (!IsVerb(verb))
       Apply(document["nftables"], "add", verb, body, table);
     else
       Apply(document["nftables"], verb, body.begin().key(), body.begin().value(), table);

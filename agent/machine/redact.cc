@@ -110,6 +110,16 @@ int LengthAfter(std::string_view after) {
   return length.ok() && *length <= 128 ? static_cast<int>(*length) : -1;
 }
 
+/// Whether an address that follows `before` is the low end of nft's `"range": ["10.0.0.1", "10.0.0.9"]`.
+bool OpensRange(std::string_view before) {
+  for (const char c : {'"', '[', ':'}) {
+    if (!before.ends_with(c)) return false;
+    before.remove_suffix(1);
+    while (!before.empty() && (before.back() == ' ' || before.back() == '\n')) before.remove_suffix(1);
+  }
+  return before.ends_with("\"range\"");
+}
+
 }  // namespace
 
 Redactor::Redactor(std::uint64_t seed, std::string_view host_name) : addresses_(seed), host_name_(host_name) {
@@ -166,30 +176,46 @@ std::string Redactor::Text(std::string_view path, std::string_view text) {
   std::string result(text);
   if (IsBelow(path, "/file") || path == "/proc/cmdline")
     result = WithoutSecrets(result, path != "/proc/cmdline");
-  return WithoutAddresses(WithoutWords(result), !HoldsVersions(path));
+  result = WithoutWords(result);
+  if (TakesWholeFile(path)) return ProcNetText(path, result);
+  return WithoutAddresses(result, !HoldsVersions(path));
 }
 
 std::string Redactor::Name(std::string_view name) { return WithoutAddresses(WithoutWords(name), false); }
+
+/// The longest known word that `text` begins with and that ends where a name ends; nullptr when there is
+/// none. Words are sorted, so the only ones that can fit stand just before the text itself: one search, and
+/// another for each word that fits but does not end there.
+const std::pair<const std::string, std::string>* Redactor::WordAt(std::string_view text) const {
+  for (std::string_view begin = text; !begin.empty();) {
+    auto word = words_.upper_bound(begin);
+    if (word == words_.begin()) return nullptr;
+    --word;
+    const std::string_view known = word->first;
+    const auto [end, unused] = std::mismatch(known.begin(), known.end(), begin.begin(), begin.end());
+    const auto shared = static_cast<std::size_t>(end - known.begin());
+    if (shared < known.size()) {
+      begin = text.substr(0, shared);
+      continue;
+    }
+    if (shared == text.size() || !IsNameChar(text[shared])) return &*word;
+    begin = text.substr(0, shared - 1);
+  }
+  return nullptr;
+}
 
 std::string Redactor::WithoutWords(std::string_view text) const {
   if (words_.empty()) return std::string(text);
   const std::string lower = Lower(text);
   std::string result;
+  result.reserve(text.size());
   std::size_t at = 0;
   while (at < text.size()) {
-    const bool starts = at == 0 || !IsNameChar(text[at - 1]);
-    const std::pair<const std::string, std::string>* best = nullptr;
-    if (starts && IsNameChar(text[at])) {
-      for (const auto& word : words_) {
-        if (lower.compare(at, word.first.size(), word.first) != 0) continue;
-        const std::size_t end = at + word.first.size();
-        if (end < text.size() && IsNameChar(text[end])) continue;
-        if (best == nullptr || word.first.size() > best->first.size()) best = &word;
-      }
-    }
-    if (best != nullptr) {
-      result += best->second;
-      at += best->first.size();
+    const bool starts = IsNameChar(text[at]) && (at == 0 || !IsNameChar(text[at - 1]));
+    const auto* word = starts ? WordAt(std::string_view(lower).substr(at)) : nullptr;
+    if (word != nullptr) {
+      result += word->second;
+      at += word->first.size();
     } else {
       result += text[at++];
     }
@@ -245,7 +271,7 @@ std::string Redactor::WithoutAddresses(std::string_view text, bool dotted_number
   std::string result;
   // The address before, for ranges: what was low must not become the high end.
   IpAddress last;
-  std::size_t last_at = 0, last_end_in = 0;
+  std::size_t last_at = 0, last_in = 0, last_end_in = 0;
   for (std::size_t at = 0; at < text.size();) {
     const bool starts = at == 0 || !(IsAlnum(text[at - 1]) || text[at - 1] == '_');
     if (!starts || !(IsAlnum(text[at]) || text[at] == ':')) {
@@ -282,9 +308,7 @@ std::string Redactor::WithoutAddresses(std::string_view text, bool dotted_number
       const std::string_view gap = text.substr(last_end_in, at - last_end_in);
       const bool range =
           last && (gap == "-" || gap == "\", \"" || gap == "\",\"") && mapped.family == last.family;
-      const bool in_list =
-          range && gap != "-" && text.substr(0, last_end_in).rfind("\"range\"") == std::string_view::npos;
-      if (range && !in_list && mapped.bytes < last.bytes) {
+      if (range && (gap == "-" || OpensRange(text.substr(0, last_in))) && mapped.bytes < last.bytes) {
         const std::string low = result.substr(before);
         const std::string between(gap);
         const std::string high = result.substr(last_at, before - between.size() - last_at);
@@ -293,6 +317,7 @@ std::string Redactor::WithoutAddresses(std::string_view text, bool dotted_number
       }
       last = mapped;
       last_at = before;
+      last_in = at;
       at += token.size();
       last_end_in = at;
       taken = true;

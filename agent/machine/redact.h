@@ -45,9 +45,10 @@ class Redactor {
   Redactor(std::uint64_t seed, std::string_view host_name);
   /// Takes in what `path` holds: serial numbers, names out of /etc/hosts and /etc/hostname.
   void Learn(std::string_view path, std::string_view text);
-  /// The text that was read at `path`, redacted: MACs, GUIDs, UUIDs, addresses, serial numbers, host names;
-  /// below /file and in the kernel's command line also the values of passwords, tokens and keys, PEM bodies,
-  /// and the user part of URLs.
+  /// The text that was read at `path`, redacted: MACs, GUIDs, UUIDs, addresses (also the hexadecimal ones of
+  /// /proc/net/route and the like, by the same mapping), serial numbers, host names; below /file and in the
+  /// kernel's command line also the values of passwords, tokens and keys, PEM bodies, and the user part of
+  /// URLs.
   std::string Text(std::string_view path, std::string_view text);
   /// A path or name itself: host names, and MACs inside interface names.
   std::string Name(std::string_view name);
@@ -57,11 +58,17 @@ class Redactor {
                           std::string_view prefix);
   void LearnHost(std::string_view name, std::string_view replacement);
   std::string WithoutSecrets(std::string_view text, bool lines);
+  const std::pair<const std::string, std::string>* WordAt(std::string_view text) const;
   std::string WithoutWords(std::string_view text) const;
   std::string WithoutAddresses(std::string_view text, bool plain_numbers_too);
   bool TakeToken(std::string_view token, std::string_view after, std::string& out, IpAddress& mapped,
                  bool dotted_numbers);
   std::string MacText(std::string_view token, char separator);
+  /// Whether `path` is one of the files of /proc/net that ProcNetText knows.
+  static bool TakesWholeFile(std::string_view path);
+  std::string ProcNetText(std::string_view path, std::string_view text);
+  std::string HexLine(std::string_view name, std::string_view line);
+  std::string TrieLine(std::string_view line, std::string_view rest);
 
   AddressMap addresses_;
   std::map<std::string, std::string, std::less<>> serials_, secrets_, guids_, uuids_;

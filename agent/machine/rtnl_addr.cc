@@ -6,8 +6,8 @@
 
 #include "agent/machine/backend.h"
 #include "agent/machine/ip_address.h"
-#include "agent/machine/link_message.h"
 #include "agent/machine/paths.h"
+#include "agent/machine/rtnl_decode.h"
 #include "agent/machine/set_valued.h"
 #include "core/decode/fields.h"
 
@@ -18,78 +18,6 @@ namespace {
 /// link-local. linux/if_addr.h of older userland lacks the values.
 constexpr std::uint16_t kProtocolAttribute = 11;
 constexpr std::uint8_t kLastKernelProtocol = 3;
-
-struct Address {
-  IpPrefix local;
-  IpAddress peer;       ///< none unless point to point
-  bool failed = false;  ///< IPv6 duplicate address detection found another owner: the kernel does not use it
-
-  std::string Text() const {
-    std::string text =
-        peer ? local.address.Text() + " peer " + peer.Text() + "/" + std::to_string(local.length)
-             : local.Text();
-    return failed ? text + " dadfailed" : text;
-  }
-};
-
-/// nullopt for what is not ours to manage: link-local, host scope, learned or made by the kernel.
-std::optional<Address> Decode(const NetlinkReply& reply, std::uint32_t index) {
-  const auto head = reply.Header<ifaddrmsg>();
-  if (reply.type != RTM_NEWADDR || head.ifa_index != index) return std::nullopt;
-  if (head.ifa_scope > RT_SCOPE_SITE) return std::nullopt;  // link, host, nowhere
-  IpAddress address, local;
-  std::uint32_t flags = head.ifa_flags;
-  std::uint8_t protocol = 0;
-  ForEachAttribute(reply.AfterHeader(sizeof head), [&](const NetlinkAttribute& attribute) {
-    if (attribute.type == IFA_ADDRESS) address = IpAddress::FromBytes(attribute.value);
-    if (attribute.type == IFA_LOCAL) local = IpAddress::FromBytes(attribute.value);
-    if (attribute.type == IFA_FLAGS) flags = attribute.U32();
-    if (attribute.type == kProtocolAttribute) protocol = attribute.As<std::uint8_t>();
-  });
-  if ((flags & IFA_F_PERMANENT) == 0) return std::nullopt;
-  // The same bit says "secondary" of an IPv4 address, which is an address like others.
-  if (head.ifa_family == AF_INET6 && (flags & IFA_F_TEMPORARY) != 0) return std::nullopt;
-  if (protocol != 0 && protocol <= kLastKernelProtocol) return std::nullopt;
-  Address result;
-  result.local = {local ? local : address, head.ifa_prefixlen};
-  if (local && local != address) result.peer = address;
-  if (!result.local.address) return std::nullopt;
-  result.failed = (flags & IFA_F_DADFAILED) != 0;
-  return result;
-}
-
-Result<Address> Parse(std::string_view line, std::string_view path) {
-  Words words(line);
-  Address address;
-  const std::string_view first = words.Take();
-  if (words.TakeIf("peer")) {
-    const Result<IpAddress> own = IpAddress::Parse(first);
-    if (!own.ok()) return own.status().Within(path);
-    const Result<IpPrefix> peer = IpPrefix::Parse(words.Take(), true);
-    if (!peer.ok()) return peer.status().Within(path);
-    address.local = {*own, peer->length};
-    address.peer = peer->address;
-  } else {
-    const Result<IpPrefix> local = IpPrefix::Parse(first, false);
-    if (!local.ok()) return local.status().Within(path);
-    address.local = *local;
-  }
-  // What a set that was read may say of an address is no wish; written back, the address is tried again.
-  words.TakeIf("dadfailed");
-  if (!words.done())
-    return Status(Code::kInvalidArgument, std::string(path) + ": \"" + std::string(words.Peek()) +
-                                              "\" in \"" + std::string(line) + "\" is not understood");
-  if (address.peer && address.peer.family != address.local.address.family)
-    return Status(Code::kInvalidArgument,
-                  std::string(path) + ": \"" + std::string(line) + "\" mixes IPv4 and IPv6");
-  const auto& bytes = address.local.address.bytes;
-  const bool link_local =
-      address.local.address.family == AF_INET6 && bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;
-  if (link_local || address.local.address.IsZero())
-    return Status(Code::kInvalidArgument, std::string(path) + ": " + address.local.Text() +
-                                              " is no address to manage (the kernel owns link-local ones)");
-  return address;
-}
 
 class RtnlAddr final : public Backend {
  public:
@@ -110,8 +38,9 @@ class RtnlAddr final : public Backend {
     RW_ASSIGN_OR_RETURN(const std::uint32_t index, IndexOf(path));
     std::map<std::string, NetlinkMessage> wanted;
     for (const std::string& line : SortedLines(value)) {
-      RW_ASSIGN_OR_RETURN(const Address address, Parse(line, path));
-      wanted.emplace(address.Text(), Addition(address, index));
+      const Result<Address> address = Address::Parse(line);
+      if (!address.ok()) return address.status().Within(path);
+      wanted.emplace(address->Text(), Addition(*address, index));
     }
     return MakeSetSo(socket_, KindOf(path, index), std::move(wanted));
   }
@@ -137,7 +66,7 @@ class RtnlAddr final : public Backend {
     RW_ASSIGN_OR_RETURN(const auto replies, socket_.Ask(message, path));
     std::vector<SetItem> items;
     for (const NetlinkReply& reply : replies)
-      if (const auto address = Decode(reply, index)) items.push_back({address->Text(), reply});
+      if (const auto address = DecodeAddress(reply, index)) items.push_back({address->Text(), reply});
     return items;
   }
 
@@ -158,6 +87,70 @@ class RtnlAddr final : public Backend {
 };
 
 }  // namespace
+
+std::string Address::Text() const {
+  std::string text = peer ? local.address.Text() + " peer " + peer.Text() + "/" + std::to_string(local.length)
+                          : local.Text();
+  return failed ? text + " dadfailed" : text;
+}
+
+std::optional<Address> DecodeAddress(const NetlinkReply& reply, std::uint32_t index) {
+  const auto head = reply.Header<ifaddrmsg>();
+  if (reply.type != RTM_NEWADDR || head.ifa_index != index) return std::nullopt;
+  if (head.ifa_scope > RT_SCOPE_SITE) return std::nullopt;  // link, host, nowhere
+  IpAddress address, local;
+  std::uint32_t flags = head.ifa_flags;
+  std::uint8_t protocol = 0;
+  ForEachAttribute(reply.AfterHeader(sizeof head), [&](const NetlinkAttribute& attribute) {
+    if (attribute.type == IFA_ADDRESS) address = IpAddress::FromBytes(attribute.value);
+    if (attribute.type == IFA_LOCAL) local = IpAddress::FromBytes(attribute.value);
+    if (attribute.type == IFA_FLAGS) flags = attribute.U32();
+    if (attribute.type == kProtocolAttribute) protocol = attribute.As<std::uint8_t>();
+  });
+  if ((flags & IFA_F_PERMANENT) == 0) return std::nullopt;
+  // The same bit says "secondary" of an IPv4 address, which is an address like others.
+  if (head.ifa_family == AF_INET6 && (flags & IFA_F_TEMPORARY) != 0) return std::nullopt;
+  if (protocol != 0 && protocol <= kLastKernelProtocol) return std::nullopt;
+  Address result;
+  result.local = {local ? local : address, head.ifa_prefixlen};
+  if (local && local != address) result.peer = address;
+  if (!result.local.address || result.local.length > result.local.longest()) return std::nullopt;
+  if (result.peer && result.peer.family != result.local.address.family) return std::nullopt;
+  result.failed = (flags & IFA_F_DADFAILED) != 0;
+  return result;
+}
+
+Result<Address> Address::Parse(std::string_view line) {
+  Words words(line);
+  Address address;
+  const std::string_view first = words.Take();
+  if (words.TakeIf("peer")) {
+    const Result<IpAddress> own = IpAddress::Parse(first);
+    if (!own.ok()) return own.status();
+    const Result<IpPrefix> peer = IpPrefix::Parse(words.Take(), true);
+    if (!peer.ok()) return peer.status();
+    address.local = {*own, peer->length};
+    address.peer = peer->address;
+  } else {
+    const Result<IpPrefix> local = IpPrefix::Parse(first, false);
+    if (!local.ok()) return local.status();
+    address.local = *local;
+  }
+  // What a set that was read may say of an address is no wish; written back, the address is tried again.
+  words.TakeIf("dadfailed");
+  if (!words.done())
+    return Status(Code::kInvalidArgument,
+                  "\"" + std::string(words.Peek()) + "\" in \"" + std::string(line) + "\" is not understood");
+  if (address.peer && address.peer.family != address.local.address.family)
+    return Status(Code::kInvalidArgument, "\"" + std::string(line) + "\" mixes IPv4 and IPv6");
+  const auto& bytes = address.local.address.bytes;
+  const bool link_local =
+      address.local.address.family == AF_INET6 && bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;
+  if (link_local || address.local.address.IsZero())
+    return Status(Code::kInvalidArgument,
+                  address.local.Text() + " is no address to manage (the kernel owns link-local ones)");
+  return address;
+}
 
 std::unique_ptr<Backend> MakeRtnlAddr(NetlinkSocket& socket) { return std::make_unique<RtnlAddr>(socket); }
 

@@ -8,35 +8,11 @@
 #include "agent/machine/backend.h"
 #include "agent/machine/link_message.h"
 #include "agent/machine/paths.h"
+#include "agent/machine/rtnl_decode.h"
 #include "core/decode/fields.h"
 
 namespace railwright::machine {
 namespace {
-
-LinkFacts Decode(const NetlinkReply& reply) {
-  const auto head = reply.Header<ifinfomsg>();
-  LinkFacts link;
-  link.index = static_cast<std::uint32_t>(head.ifi_index);
-  link.up = (head.ifi_flags & IFF_UP) != 0;
-  ForEachAttribute(reply.AfterHeader(sizeof head), [&](const NetlinkAttribute& attribute) {
-    switch (attribute.type) {
-      case IFLA_IFNAME: link.name = attribute.Text(); break;
-      case IFLA_MTU: link.mtu = attribute.U32(); break;
-      case IFLA_MIN_MTU: link.min_mtu = attribute.U32(); break;
-      case IFLA_MAX_MTU: link.max_mtu = attribute.U32(); break;
-      case IFLA_CARRIER: link.carrier = attribute.As<std::uint8_t>() != 0; break;
-      case IFLA_MASTER: link.master = attribute.U32(); break;
-      case IFLA_ADDRESS: link.address = HardwareAddress(attribute.value); break;
-      case IFLA_LINKINFO:
-        ForEachAttribute(attribute.value, [&](const NetlinkAttribute& info) {
-          if (info.type == IFLA_INFO_KIND) link.kind = info.Text();
-        });
-        break;
-      default: break;
-    }
-  });
-  return link;
-}
 
 class RtnlLink final : public Backend {
  public:
@@ -119,6 +95,31 @@ class RtnlLink final : public Backend {
 
 }  // namespace
 
+LinkFacts DecodeLink(const NetlinkReply& reply) {
+  const auto head = reply.Header<ifinfomsg>();
+  LinkFacts link;
+  link.index = static_cast<std::uint32_t>(head.ifi_index);
+  link.up = (head.ifi_flags & IFF_UP) != 0;
+  ForEachAttribute(reply.AfterHeader(sizeof head), [&](const NetlinkAttribute& attribute) {
+    switch (attribute.type) {
+      case IFLA_IFNAME: link.name = attribute.Text(); break;
+      case IFLA_MTU: link.mtu = attribute.U32(); break;
+      case IFLA_MIN_MTU: link.min_mtu = attribute.U32(); break;
+      case IFLA_MAX_MTU: link.max_mtu = attribute.U32(); break;
+      case IFLA_CARRIER: link.carrier = attribute.As<std::uint8_t>() != 0; break;
+      case IFLA_MASTER: link.master = attribute.U32(); break;
+      case IFLA_ADDRESS: link.address = HardwareAddress(attribute.value); break;
+      case IFLA_LINKINFO:
+        ForEachAttribute(attribute.value, [&](const NetlinkAttribute& info) {
+          if (info.type == IFLA_INFO_KIND) link.kind = info.Text();
+        });
+        break;
+      default: break;
+    }
+  });
+  return link;
+}
+
 Result<LinkFacts> ReadLink(NetlinkSocket& socket, std::string_view name, std::string_view path) {
   if (!IsInterfaceName(name)) return NoSuchInterface(path);
   NetlinkMessage message(RTM_GETLINK, 0);
@@ -128,7 +129,7 @@ Result<LinkFacts> ReadLink(NetlinkSocket& socket, std::string_view name, std::st
   RW_ASSIGN_OR_RETURN(const auto replies, socket.Ask(message, path));
   if (replies.empty() || replies[0].type != RTM_NEWLINK)
     return Status(Code::kInternal, std::string(path) + ": the kernel answered something else");
-  return Decode(replies[0]);
+  return DecodeLink(replies[0]);
 }
 
 Result<std::vector<std::string>> LinkNames(NetlinkSocket& socket) {
@@ -137,7 +138,7 @@ Result<std::vector<std::string>> LinkNames(NetlinkSocket& socket) {
   RW_ASSIGN_OR_RETURN(const auto replies, socket.Ask(message, "/rtnl/link"));
   std::vector<std::string> names;
   for (const NetlinkReply& reply : replies)
-    if (reply.type == RTM_NEWLINK) names.push_back(Decode(reply).name);
+    if (reply.type == RTM_NEWLINK) names.push_back(DecodeLink(reply).name);
   return Sorted(std::move(names));
 }
 

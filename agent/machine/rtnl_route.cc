@@ -8,7 +8,7 @@
 
 #include "agent/machine/backend.h"
 #include "agent/machine/paths.h"
-#include "agent/machine/route.h"
+#include "agent/machine/rtnl_decode.h"
 #include "agent/machine/set_valued.h"
 #include "core/decode/fields.h"
 
@@ -45,6 +45,32 @@ bool IsDynamic(std::uint8_t protocol) {
 IpAddress ViaAddress(const NetlinkAttribute& attribute) {
   // struct rtvia: a 16-bit family, then the address.
   return attribute.value.size() > 2 ? IpAddress::FromBytes(attribute.value.subspan(2)) : IpAddress();
+}
+
+void Beyond(Route& route, const std::string& what) {
+  route.beyond += (route.beyond.empty() ? "" : " ") + what;
+}
+
+std::vector<NextHop> DecodeHops(std::span<const std::uint8_t> bytes, const InterfaceNames& names) {
+  std::vector<NextHop> hops;
+  while (bytes.size() >= sizeof(rtnexthop)) {
+    rtnexthop head{};
+    std::memcpy(&head, bytes.data(), sizeof head);
+    if (head.rtnh_len < sizeof head || head.rtnh_len > bytes.size()) break;
+    NextHop hop;
+    hop.weight = head.rtnh_hops + 1;
+    hop.onlink = (head.rtnh_flags & RTNH_F_ONLINK) != 0;
+    hop.dev = names(static_cast<std::uint32_t>(head.rtnh_ifindex));
+    ForEachAttribute(bytes.subspan(sizeof head, head.rtnh_len - sizeof head),
+                     [&](const NetlinkAttribute& attribute) {
+                       if (attribute.type == RTA_GATEWAY) hop.via = IpAddress::FromBytes(attribute.value);
+                       if (attribute.type == RTA_VIA) hop.via = ViaAddress(attribute);
+                     });
+    hops.push_back(std::move(hop));
+    bytes = bytes.subspan(std::min<std::size_t>(bytes.size(), RTNH_ALIGN(head.rtnh_len)));
+  }
+  SortHops(hops);
+  return hops;
 }
 
 class RtnlRoute final : public Backend {
@@ -147,47 +173,6 @@ class RtnlRoute final : public Backend {
     return items;
   }
 
-  std::optional<Route> Decode(const NetlinkReply& reply, std::uint32_t& table) {
-    const auto head = reply.Header<rtmsg>();
-    const auto type = TypeOf(head.rtm_type);
-    if (reply.type != RTM_NEWROUTE || !type || (head.rtm_flags & RTM_F_CLONED) != 0) return std::nullopt;
-    Route route;
-    route.type = *type;
-    route.tos = head.rtm_tos;
-    route.destination.address.family = head.rtm_family;
-    route.destination.length = head.rtm_dst_len;
-    route.scope = head.rtm_family == AF_INET ? head.rtm_scope : 0;
-    table = head.rtm_table;
-    NextHop hop;
-    hop.onlink = (head.rtm_flags & RTNH_F_ONLINK) != 0;
-    bool expires = false;
-    ForEachAttribute(reply.AfterHeader(sizeof head), [&](const NetlinkAttribute& attribute) {
-      switch (attribute.type) {
-        case RTA_TABLE: table = attribute.U32(); break;
-        case RTA_DST: route.destination.address = IpAddress::FromBytes(attribute.value); break;
-        case RTA_GATEWAY: hop.via = IpAddress::FromBytes(attribute.value); break;
-        case RTA_VIA: hop.via = ViaAddress(attribute); break;
-        case RTA_OIF: hop.dev = socket_.InterfaceName(attribute.U32()); break;
-        case RTA_PREFSRC: route.source = IpAddress::FromBytes(attribute.value); break;
-        case RTA_PRIORITY: route.metric = attribute.U32(); break;
-        case RTA_MULTIPATH: route.hops = DecodeHops(attribute.value); break;
-        case RTA_METRICS:
-          ForEachAttribute(attribute.value, [&](const NetlinkAttribute& metric) {
-            if (metric.type == RTAX_MTU) route.mtu = metric.U32();
-          });
-          break;
-        case RTA_CACHEINFO: expires = attribute.As<rta_cacheinfo>().rta_expires != 0; break;
-        case RTA_NH_ID: Beyond(route, "nhid " + std::to_string(attribute.U32())); break;
-        case RTA_ENCAP_TYPE: Beyond(route, "encap " + std::to_string(attribute.As<std::uint16_t>())); break;
-        case RTA_SRC: Beyond(route, "from " + IpAddress::FromBytes(attribute.value).Text()); break;
-        default: break;
-      }
-    });
-    if (expires || route.destination.address.family != head.rtm_family) return std::nullopt;
-    if (route.hops.empty() && route.type.empty()) route.hops.push_back(std::move(hop));
-    return route;
-  }
-
   bool IsTentative(const IpAddress& address) {
     NetlinkMessage message(RTM_GETADDR, NLM_F_DUMP);
     ifaddrmsg head{};
@@ -206,32 +191,6 @@ class RtnlRoute final : public Backend {
       if (same && (flags & IFA_F_TENTATIVE) != 0) return true;
     }
     return false;
-  }
-
-  static void Beyond(Route& route, const std::string& what) {
-    route.beyond += (route.beyond.empty() ? "" : " ") + what;
-  }
-
-  std::vector<NextHop> DecodeHops(std::span<const std::uint8_t> bytes) {
-    std::vector<NextHop> hops;
-    while (bytes.size() >= sizeof(rtnexthop)) {
-      rtnexthop head{};
-      std::memcpy(&head, bytes.data(), sizeof head);
-      if (head.rtnh_len < sizeof head || head.rtnh_len > bytes.size()) break;
-      NextHop hop;
-      hop.weight = head.rtnh_hops + 1;
-      hop.onlink = (head.rtnh_flags & RTNH_F_ONLINK) != 0;
-      hop.dev = socket_.InterfaceName(static_cast<std::uint32_t>(head.rtnh_ifindex));
-      ForEachAttribute(bytes.subspan(sizeof head, head.rtnh_len - sizeof head),
-                       [&](const NetlinkAttribute& attribute) {
-                         if (attribute.type == RTA_GATEWAY) hop.via = IpAddress::FromBytes(attribute.value);
-                         if (attribute.type == RTA_VIA) hop.via = ViaAddress(attribute);
-                       });
-      hops.push_back(std::move(hop));
-      bytes = bytes.subspan(std::min<std::size_t>(bytes.size(), RTNH_ALIGN(head.rtnh_len)));
-    }
-    SortHops(hops);
-    return hops;
   }
 
   static void PutVia(NetlinkMessage& message, const Route& route, const NextHop& hop) {
@@ -288,11 +247,62 @@ class RtnlRoute final : public Backend {
     return message;
   }
 
+  std::optional<Route> Decode(const NetlinkReply& reply, std::uint32_t& table) {
+    return DecodeRoute(
+        reply, [this](std::uint32_t index) { return socket_.InterfaceName(index); }, table);
+  }
+
   NetlinkSocket& socket_;
   std::vector<std::vector<std::uint8_t>> kept_;
 };
 
 }  // namespace
+
+std::optional<Route> DecodeRoute(const NetlinkReply& reply, const InterfaceNames& names,
+                                 std::uint32_t& table) {
+  const auto head = reply.Header<rtmsg>();
+  const auto type = TypeOf(head.rtm_type);
+  if (reply.type != RTM_NEWROUTE || !type || (head.rtm_flags & RTM_F_CLONED) != 0) return std::nullopt;
+  Route route;
+  route.type = *type;
+  route.tos = head.rtm_tos;
+  route.destination.address.family = head.rtm_family;
+  route.destination.length = head.rtm_dst_len;
+  route.scope = head.rtm_family == AF_INET ? head.rtm_scope : 0;
+  table = head.rtm_table;
+  NextHop hop;
+  hop.onlink = (head.rtm_flags & RTNH_F_ONLINK) != 0;
+  bool expires = false;
+  ForEachAttribute(reply.AfterHeader(sizeof head), [&](const NetlinkAttribute& attribute) {
+    switch (attribute.type) {
+      case RTA_TABLE: table = attribute.U32(); break;
+      case RTA_DST: route.destination.address = IpAddress::FromBytes(attribute.value); break;
+      case RTA_GATEWAY: hop.via = IpAddress::FromBytes(attribute.value); break;
+      case RTA_VIA: hop.via = ViaAddress(attribute); break;
+      case RTA_OIF: hop.dev = names(attribute.U32()); break;
+      case RTA_PREFSRC: route.source = IpAddress::FromBytes(attribute.value); break;
+      case RTA_PRIORITY: route.metric = attribute.U32(); break;
+      case RTA_MULTIPATH: route.hops = DecodeHops(attribute.value, names); break;
+      case RTA_METRICS:
+        ForEachAttribute(attribute.value, [&](const NetlinkAttribute& metric) {
+          if (metric.type == RTAX_MTU) route.mtu = metric.U32();
+        });
+        break;
+      case RTA_CACHEINFO: expires = attribute.As<rta_cacheinfo>().rta_expires != 0; break;
+      case RTA_NH_ID: Beyond(route, "nhid " + std::to_string(attribute.U32())); break;
+      case RTA_ENCAP_TYPE: Beyond(route, "encap " + std::to_string(attribute.As<std::uint16_t>())); break;
+      case RTA_SRC: Beyond(route, "from " + IpAddress::FromBytes(attribute.value).Text()); break;
+      default: break;
+    }
+  });
+  if (expires || route.destination.address.family != head.rtm_family) return std::nullopt;
+  if (route.destination.address.size() == 0) return std::nullopt;  // neither IPv4 nor IPv6
+  // A message that contradicts itself is shown, and is unlike any wish.
+  const bool other_family = route.source && route.source.family != route.family();
+  if (route.destination.length > route.destination.longest() || other_family) Beyond(route, "damaged");
+  if (route.hops.empty() && route.type.empty()) route.hops.push_back(std::move(hop));
+  return route;
+}
 
 std::unique_ptr<Backend> MakeRtnlRoute(NetlinkSocket& socket) { return std::make_unique<RtnlRoute>(socket); }
 

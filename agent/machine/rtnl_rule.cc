@@ -3,11 +3,10 @@
 #include <linux/rtnetlink.h>
 
 #include <cerrno>
-#include <optional>
 
 #include "agent/machine/backend.h"
 #include "agent/machine/paths.h"
-#include "agent/machine/rule.h"
+#include "agent/machine/rtnl_decode.h"
 #include "agent/machine/set_valued.h"
 #include "core/decode/fields.h"
 
@@ -23,12 +22,6 @@ bool IsHostRule(std::uint32_t priority) {
 /// Made by the kernel itself (the rules of VRFs), or on a router advertisement.
 bool IsDynamic(std::uint8_t protocol) { return protocol == RTPROT_KERNEL || protocol == RTPROT_RA; }
 
-struct Decoded {
-  Rule rule;
-  std::uint32_t priority = 0;
-  std::uint8_t protocol = 0;
-};
-
 std::string ActionText(std::uint8_t action) {
   switch (action) {
     case FR_ACT_TO_TBL: return "";
@@ -39,7 +32,7 @@ std::string ActionText(std::uint8_t action) {
   }
 }
 
-void DecodeAttribute(const NetlinkAttribute& attribute, const fib_rule_hdr& head, Decoded& decoded) {
+void DecodeAttribute(const NetlinkAttribute& attribute, const fib_rule_hdr& head, DecodedRule& decoded) {
   Rule& rule = decoded.rule;
   auto beyond = [&rule](const std::string& what) { rule.beyond += (rule.beyond.empty() ? "" : " ") + what; };
   switch (attribute.type) {
@@ -75,20 +68,6 @@ void DecodeAttribute(const NetlinkAttribute& attribute, const fib_rule_hdr& head
   }
 }
 
-std::optional<Decoded> Decode(const NetlinkReply& reply) {
-  const auto head = reply.Header<fib_rule_hdr>();
-  if (reply.type != RTM_NEWRULE || (head.family != AF_INET && head.family != AF_INET6)) return std::nullopt;
-  Decoded decoded;
-  decoded.rule.family = head.family;
-  decoded.rule.inverted = (head.flags & FIB_RULE_INVERT) != 0;
-  decoded.rule.tos = head.tos;
-  decoded.rule.table = head.table;
-  decoded.rule.action = ActionText(head.action);
-  ForEachAttribute(reply.AfterHeader(sizeof head),
-                   [&](const NetlinkAttribute& attribute) { DecodeAttribute(attribute, head, decoded); });
-  return decoded;
-}
-
 class RtnlRule final : public Backend {
  public:
   explicit RtnlRule(NetlinkSocket& socket) : socket_(socket) {}
@@ -106,7 +85,7 @@ class RtnlRule final : public Backend {
     RW_ASSIGN_OR_RETURN(const auto replies, Dump(path));
     std::vector<std::string> priorities;
     for (const NetlinkReply& reply : replies)
-      if (const auto decoded = Decode(reply)) priorities.push_back(std::to_string(decoded->priority));
+      if (const auto decoded = DecodeRule(reply)) priorities.push_back(std::to_string(decoded->priority));
     return Sorted(std::move(priorities));
   }
 
@@ -150,7 +129,7 @@ class RtnlRule final : public Backend {
     RW_ASSIGN_OR_RETURN(const auto replies, Dump(path));
     std::vector<SetItem> items;
     for (const NetlinkReply& reply : replies) {
-      const auto decoded = Decode(reply);
+      const auto decoded = DecodeRule(reply);
       if (!decoded || decoded->priority != priority) continue;
       if (!IsHostRule(priority) && IsDynamic(decoded->protocol)) continue;
       items.push_back({decoded->rule.Text(), reply});
@@ -192,6 +171,27 @@ class RtnlRule final : public Backend {
 };
 
 }  // namespace
+
+std::optional<DecodedRule> DecodeRule(const NetlinkReply& reply) {
+  const auto head = reply.Header<fib_rule_hdr>();
+  if (reply.type != RTM_NEWRULE || (head.family != AF_INET && head.family != AF_INET6)) return std::nullopt;
+  DecodedRule decoded;
+  decoded.rule.family = head.family;
+  decoded.rule.inverted = (head.flags & FIB_RULE_INVERT) != 0;
+  decoded.rule.tos = head.tos;
+  decoded.rule.table = head.table;
+  decoded.rule.action = ActionText(head.action);
+  ForEachAttribute(reply.AfterHeader(sizeof head),
+                   [&](const NetlinkAttribute& attribute) { DecodeAttribute(attribute, head, decoded); });
+  // A message that contradicts itself is shown, and is unlike any wish.
+  for (IpPrefix* prefix : {&decoded.rule.from, &decoded.rule.to}) {
+    if (!prefix->address || (prefix->address.family == head.family && prefix->length <= prefix->longest()))
+      continue;
+    decoded.rule.beyond += (decoded.rule.beyond.empty() ? "" : " ") + std::string("damaged");
+    *prefix = {};
+  }
+  return decoded;
+}
 
 std::unique_ptr<Backend> MakeRtnlRule(NetlinkSocket& socket) { return std::make_unique<RtnlRule>(socket); }
 

@@ -105,9 +105,11 @@ Status ParseError(std::string_view text) {
   Code code = Code::kUnknown;
   for (Code one : kCodes)
     if (Name(one) == word) code = one;
+  constexpr std::uint64_t kMostErrno = 4095;  // MAX_ERRNO of the kernel
   const Result<std::uint64_t> error = ParseNumber(number);
-  if (error.ok()) text.remove_prefix(std::min(text.size(), number.size() + 1));
-  return Status(code, std::string(text), error.ok() ? static_cast<int>(*error) : 0);
+  const bool is_errno = error.ok() && *error <= kMostErrno;
+  if (is_errno) text.remove_prefix(std::min(text.size(), number.size() + 1));
+  return Status(code, std::string(text), is_errno ? static_cast<int>(*error) : 0);
 }
 
 Status BeginRecording(const std::string& directory) {

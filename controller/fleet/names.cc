@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -150,12 +151,13 @@ std::string FoldNames(std::vector<std::string> names) {
   struct Group {
     std::vector<std::pair<std::uint32_t, std::string_view>> numbers;  // value, digits
   };
-  std::map<std::pair<std::string_view, std::string_view>, Group> groups;
+  // "login" and "login2" are no range: a name without digits stands by itself.
+  std::map<std::tuple<std::string_view, bool, std::string_view>, Group> groups;
   for (const std::string& name : names) {
     const Parts parts = TakeApart(name);
     std::uint32_t number = 0;
     std::from_chars(parts.digits.data(), parts.digits.data() + parts.digits.size(), number);
-    groups[{parts.before, parts.after}].numbers.emplace_back(number, parts.digits);
+    groups[{parts.before, !parts.digits.empty(), parts.after}].numbers.emplace_back(number, parts.digits);
   }
   std::string out;
   for (auto& [around, group] : groups) {
@@ -175,7 +177,7 @@ std::string FoldNames(std::vector<std::string> names) {
       if (!digits.empty()) goes_on.emplace(Padded(number + 1, ranges[at].first.size()), at);
     }
     if (!out.empty()) out += ',';
-    out += around.first;
+    out += std::get<0>(around);
     const bool brackets = ranges.size() > 1 || ranges[0].first != ranges[0].last;
     if (brackets) out += '[';
     for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -186,7 +188,7 @@ std::string FoldNames(std::vector<std::string> names) {
       out += ranges[i].last;
     }
     if (brackets) out += ']';
-    out += around.second;
+    out += std::get<2>(around);
   }
   return out;
 }

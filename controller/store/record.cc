@@ -21,6 +21,21 @@ std::string Sha256(std::string_view first, std::string_view second) {
   return digest;
 }
 
+std::int64_t Micros(std::chrono::system_clock::time_point at) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count();
+}
+
+/// A stored number of microseconds since 1970. The clock counts nanoseconds: what is beyond them is damage.
+bool ReadTime(RecordReader& in, std::chrono::system_clock::time_point& at) {
+  using Clock = std::chrono::system_clock;
+  const std::chrono::microseconds since(in.Signed());
+  if (since < std::chrono::ceil<std::chrono::microseconds>(Clock::duration::min()) ||
+      since > std::chrono::floor<std::chrono::microseconds>(Clock::duration::max()))
+    return false;
+  at = Clock::time_point(since);
+  return true;
+}
+
 /// A stored number as an enum whose last member is `last`; anything else is damage.
 template <class E>
 bool ReadEnum(RecordReader& in, E last, E& value) {
@@ -31,19 +46,6 @@ bool ReadEnum(RecordReader& in, E last, E& value) {
 }
 
 }  // namespace
-
-std::int64_t ToMicros(std::chrono::system_clock::time_point at) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count();
-}
-
-std::chrono::system_clock::time_point FromMicros(std::int64_t us) {
-  using std::chrono::microseconds;
-  using std::chrono::system_clock;
-  // libstdc++ counts nanoseconds, so a hostile number of microseconds would overflow.
-  constexpr std::int64_t kMost =
-      std::chrono::duration_cast<microseconds>(system_clock::duration::max()).count();
-  return system_clock::time_point(microseconds(std::clamp(us, -kMost, kMost)));
-}
 
 RecordWriter& RecordWriter::Number(std::uint64_t value) {
   while (value >= 0x80) {
@@ -144,7 +146,7 @@ std::string EncodeChange(const ChangeRecord& c) {
   out.Number(kFormat).Number(c.sequence).Number(static_cast<std::uint64_t>(c.kind));
   out.Text(c.key).Text(c.target).Text(c.from).Text(c.to).Text(c.by).Text(c.noticed);
   out.Number(c.ok ? 1 : 0).Text(c.message).Number(c.generation.value);
-  out.Signed(ToMicros(c.at)).Signed(c.took.count());
+  out.Signed(Micros(c.at)).Signed(c.took.count());
   return out.bytes();
 }
 
@@ -162,7 +164,7 @@ bool DecodeChange(std::string_view bytes, ChangeRecord& c) {
   c.ok = in.Number() != 0;
   c.message = in.Text();
   c.generation.value = in.Number();
-  c.at = FromMicros(in.Signed());
+  if (!ReadTime(in, c.at)) return false;
   c.took = std::chrono::microseconds(in.Signed());
   return in.Done();
 }

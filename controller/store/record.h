@@ -45,10 +45,6 @@ std::string RowDigest(std::string_view table, std::string_view record);
 /// SHA-256 (32 bytes) of `text` alone.
 std::string TextDigest(std::string_view text);
 
-/// Microseconds since 1970 and back. What is outside the clock's range (a damaged number) becomes its end.
-std::int64_t ToMicros(std::chrono::system_clock::time_point at);
-std::chrono::system_clock::time_point FromMicros(std::int64_t us);
-
 // Blobs begin with a format number, so that fields can be added later. False: damaged, or of a newer format.
 std::string EncodeFindings(const std::vector<Finding>& findings);
 bool DecodeFindings(std::string_view bytes, std::vector<Finding>& findings);

@@ -1,5 +1,8 @@
 #include "controller/store/rows.h"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace railwright {
 namespace {
 
@@ -11,6 +14,16 @@ Status Damaged(const Database& database, std::string_view table, std::string_vie
 std::string NumberText(std::int64_t value) { return std::to_string(value); }
 
 }  // namespace
+
+std::int64_t ToMicros(std::chrono::system_clock::time_point at) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count();
+}
+
+std::chrono::system_clock::time_point FromMicros(std::int64_t us) {
+  // A damaged row may hold any number, and the clock counts nanoseconds in 64 bits (until the year 2262).
+  constexpr std::int64_t kMost = INT64_MAX / 1000;
+  return std::chrono::system_clock::time_point(std::chrono::microseconds(std::clamp(us, -kMost, kMost)));
+}
 
 std::string GenerationDigest(const StoredGeneration& g) {
   RecordWriter record;

@@ -7,6 +7,9 @@
 
 namespace railwright {
 
+std::int64_t ToMicros(std::chrono::system_clock::time_point at);
+std::chrono::system_clock::time_point FromMicros(std::int64_t us);
+
 // The columns that each reader below expects, in order; the digest is the last.
 inline constexpr const char* kGenerationColumns =
     "generation, created_us, author, comment, rolled_back_from, nodes, settings, restores, documents, digest";

@@ -29,6 +29,8 @@ bool HostBitsAre(const Cidr& address, bool value) {
 Result<Cidr> Cidr::ParseAddress(std::string_view text) {
   const std::string plain(text);
   Cidr cidr;
+  // inet_pton reads up to a NUL, and what stands behind one would be believed unread.
+  if (plain.find('\0') != std::string::npos) return Refuse(text, "is no address");
   if (plain.find(':') != std::string::npos) {
     cidr.v6 = true;
     if (inet_pton(AF_INET6, plain.c_str(), cidr.bytes.data()) != 1) return Refuse(text, "is no IPv6 address");

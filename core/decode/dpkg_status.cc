@@ -34,26 +34,27 @@ void Keep(const Paragraph& paragraph,
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// "~" sorts before the end, the end before letters, letters before everything else.
-int Weight(char c) {
+/// "~" sorts before the end, the end before letters, letters before everything else. A digit ends this part.
+int Weight(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return 0;
+  const char c = text[at];
   if (c == '~') return -1;
-  if (c == 0 || IsDigit(c)) return 0;
+  if (IsDigit(c)) return 0;
   if (IsAlpha(c)) return c;
   return static_cast<unsigned char>(c) + 256;
 }
 
 int ComparePart(std::string_view a, std::string_view b) {
   std::size_t i = 0, j = 0;
-  auto at = [](std::string_view text, std::size_t k) { return k < text.size() ? text[k] : '\0'; };
   while (i < a.size() || j < b.size()) {
     while ((i < a.size() && !IsDigit(a[i])) || (j < b.size() && !IsDigit(b[j]))) {
-      int left = Weight(at(a, i)), right = Weight(at(b, j));
+      const int left = Weight(a, i), right = Weight(b, j);
       if (left != right) return left - right;
       ++i;
       ++j;
     }
-    while (at(a, i) == '0') ++i;
-    while (at(b, j) == '0') ++j;
+    while (i < a.size() && a[i] == '0') ++i;
+    while (j < b.size() && b[j] == '0') ++j;
     std::size_t i0 = i, j0 = j;
     while (i < a.size() && IsDigit(a[i])) ++i;
     while (j < b.size() && IsDigit(b[j])) ++j;
@@ -108,7 +109,13 @@ Result<DpkgStatus> DpkgStatus::Decode(std::string_view text) {
                     "package database: line " + std::to_string(number) + " is no \"Field: value\"");
     paragraph.empty = false;
     std::string_view field = line.substr(0, colon), value = Trimmed(line.substr(colon + 1));
-    if (field == "Package") paragraph.name = value;
+    if (field == "Package") {
+      // Policy 5.6.1; with a colon in it, a name could not be told from one with an architecture.
+      if (value.find_first_of(": \t") != std::string_view::npos)
+        return Status(Code::kDataLoss,
+                      "package database: line " + std::to_string(number) + " is no name of a package");
+      paragraph.name = value;
+    }
     if (field == "Status") paragraph.status = value;
     if (field == "Version") paragraph.version = value;
     if (field == "Architecture") paragraph.architecture = value;

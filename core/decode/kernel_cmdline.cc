@@ -57,6 +57,25 @@ std::vector<std::string_view> QuotedWords(std::string_view text) {
   return words;
 }
 
+// The pieces of a word between the commas outside double quotes, empty ones too.
+std::vector<std::string_view> BetweenCommas(std::string_view word) {
+  std::vector<std::string_view> pieces;
+  std::size_t begin = 0;
+  bool quoted = false;
+  for (std::size_t at = 0; at <= word.size(); ++at) {
+    if (at < word.size() && word[at] == '"') quoted = !quoted;
+    if (at < word.size() && (quoted || word[at] != ',')) continue;
+    pieces.push_back(word.substr(begin, at - begin));
+    begin = at + 1;
+  }
+  return pieces;
+}
+
+// Whether what follows a comma is a parameter of its own, and not more of the value before it.
+bool BeginsParameter(std::string_view piece) {
+  return piece.starts_with('!') || piece.find('=') != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string KernelParameter::Text() const {
@@ -91,10 +110,9 @@ Result<CmdlineWish> CmdlineWish::Parse(std::string_view text) {
   for (const std::string_view word : QuotedWords(text)) {
     bool valued = false;
     bool first = true;
-    for (const std::string_view piece : Words(word, ",")) {
-      const bool begins =
-          first || piece.front() == '!' || piece.find('=') != std::string_view::npos || !valued;
-      if (begins) {
+    for (const std::string_view piece : BetweenCommas(word)) {
+      if (piece.empty() && !valued) continue;
+      if (first || !valued || BeginsParameter(piece)) {
         words.emplace_back(piece);
         valued = piece.find('=') != std::string_view::npos;
       } else {
@@ -113,7 +131,7 @@ Result<CmdlineWish> CmdlineWish::Parse(std::string_view text) {
     const auto& name = item.parameter.name;
     const bool good = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
       return static_cast<unsigned char>(c) > 0x20 && static_cast<unsigned char>(c) < 0x7f && c != '!' &&
-             c != '"';
+             c != '"' && c != ',';
     });
     if (!good || name == "__") return refuse("holds " + Quoted(word) + ", which is no parameter");
     wish.items.push_back(std::move(item));
@@ -137,7 +155,15 @@ Result<CmdlineWish> CmdlineWish::Parse(std::string_view text) {
 
 std::string CmdlineWish::Text() const {
   std::vector<std::string> words;
-  for (const auto& item : items) words.push_back((item.present ? "" : "!") + item.parameter.Text());
+  for (const auto& item : items) {
+    const std::string& value = item.parameter.value;
+    const auto pieces = BetweenCommas(value);
+    // In quotes where a part of the value would be taken for the next parameter.
+    const bool ambiguous = std::any_of(pieces.begin() + 1, pieces.end(), BeginsParameter) &&
+                           value.find_first_of(" \t") == std::string::npos;
+    words.push_back((item.present ? "" : "!") +
+                    (ambiguous ? item.parameter.name + "=\"" + value + "\"" : item.parameter.Text()));
+  }
   return Joined(words, " ");
 }
 

@@ -203,6 +203,13 @@ std::vector<Json> Restorable(const Json& listing) {
   return kept;
 }
 
+// Whether an object of a listing is our table or in it.
+bool IsOurs(const Json& object) {
+  const Json& body = object.begin().value();
+  return body.value("family", Json()) == kFamily &&
+         body.value(object.begin().key() == "table" ? "name" : "table", Json()) == kTable;
+}
+
 // For a person, the same for the same table: "13 rules, not ours: tcp dport 22 drop".
 std::string Summary(const std::vector<std::string>& seen, const std::vector<std::string>& ours) {
   constexpr std::string_view kRule = "rule in ";
@@ -233,7 +240,13 @@ Result<RdmaFirewallReading> ReadParsed(const Json& document, std::string_view js
     return reading;
   }
   const Json& listing = document.is_object() ? document.at("nftables") : document;
-  const std::string kept = Json(Restorable(listing)).dump();
+  const std::vector<Json> objects = Restorable(listing);
+  const bool whole = !objects.empty() && objects.front().begin().key() == "table" &&
+                     std::all_of(objects.begin(), objects.end(), IsOurs);
+  if (!whole)
+    return Status(Code::kInvalidArgument,
+                  "the answer is no listing of table inet railwright alone: " + Quoted(json));
+  const std::string kept = Json(objects).dump();
   RW_ASSIGN_OR_RETURN(const nft::Ruleset ordered, nft::DecodeRuleset(kept));
   reading.value = std::string(kOther) + Summary(Describe(ordered), Described(guess)) + " " + kept;
   std::vector<std::string> wanted;
@@ -383,8 +396,10 @@ Result<std::string> OtherTableTransaction(std::string_view value) {
     return Status(Code::kInvalidArgument, Quoted(value) + " is no kept table");
   try {
     Json commands = ReplacedTable();
-    for (Json& object : Restorable(Json::parse(value.substr(begins + 1))))
-      commands.push_back(Json{{"add", std::move(object)}});
+    std::vector<Json> objects = Restorable(Json::parse(value.substr(begins + 1)));
+    // Made once, with the flags that it had.
+    if (!objects.empty() && objects.front().begin().key() == "table") commands.erase(commands.size() - 1);
+    for (Json& object : objects) commands.push_back(Json{{"add", std::move(object)}});
     return Document(std::move(commands));
   } catch (const std::exception& error) {
     return Status(Code::kInvalidArgument, std::string("a kept table: ") + error.what());

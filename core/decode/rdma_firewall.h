@@ -48,8 +48,8 @@ struct RdmaFirewall {
 };
 
 /// A table as it was found. `value` is RdmaFirewall::Text() when the table does that and nothing else.
-/// Otherwise it is "other " with the table's own JSON, from which it can be put back, and `differences` tells
-/// in words what differs from `expected` (a Text(); may be ""), or what is in it.
+/// Otherwise it is "other, …" with the table's own JSON, from which it can be put back, and `differences`
+/// tells in words what differs from `expected` (a Text(); may be ""), or what is in it.
 struct RdmaFirewallReading {
   std::string value;
   std::vector<std::string> differences;

@@ -122,7 +122,8 @@ Result<SysctlName> SysctlName::ParseWith(std::string_view text, bool pattern) {
   }
   if (name.components.size() < 2) return Refuse(text, "needs at least two components, as vm.swappiness");
   // "conf.eth0.100.arp_ignore": no key below conf or neigh has a dot, so what is between is the interface.
-  if (separator == '.' && HasInterface(name.components) && name.components.size() > 5) {
+  if (HasInterface(name.components) && name.components.size() > 5) {
+    if (separator == '/') return Refuse(text, "has more than an interface and a key below conf or neigh");
     auto& parts = name.components;
     for (std::size_t i = 4; i + 1 < parts.size(); ++i) parts[3] += "." + parts[i];
     parts = {parts[0], parts[1], parts[2], parts[3], parts.back()};

@@ -22,7 +22,7 @@ bool ReadPorts(std::string_view text, std::vector<UfwEnd::Ports>& ports) {
     const auto colon = one.find(':');
     const auto first = ParseWhole(one.substr(0, colon), 0, 65535);
     const auto last = colon == std::string_view::npos ? first : ParseWhole(one.substr(colon + 1), 0, 65535);
-    if (!first.ok() || !last.ok()) return false;
+    if (!first.ok() || !last.ok() || *last < *first) return false;
     read.push_back({static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)});
   }
   if (read.empty()) return false;

@@ -7,7 +7,7 @@ namespace railwright {
 using nft::Expression;
 using Kind = Expression::Kind;
 
-PacketField FieldOf(const Expression& left, const Piece& piece, const Place& place) {
+PacketField FieldOf(const Expression& left, const Piece& piece, const WalkPlace& place) {
   const PacketClass& packets = *place.packets;
   const bool receive = packets.direction == PacketClass::Direction::kReceive;
   const bool udp = packets.protocol == PortProtocol::kUdp;

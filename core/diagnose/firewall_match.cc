@@ -9,7 +9,7 @@ namespace railwright {
 using nft::Expression;
 using Kind = Expression::Kind;
 
-const IntervalSet* Matcher::NamedRanges(const Expression& right, bool addresses, const Place& place) {
+const IntervalSet* Matcher::NamedRanges(const Expression& right, bool addresses, const WalkPlace& place) {
   const nft::Set* set = place.table->FindSet(right.name);
   if (set == nullptr) return nullptr;
   auto it = ranges_.find(set);
@@ -21,7 +21,8 @@ const IntervalSet* Matcher::NamedRanges(const Expression& right, bool addresses,
 }
 
 // Nothing when a part of it cannot be read. Addresses of the other family are left out.
-std::optional<IntervalSet> Matcher::RangesOf(const Expression& right, bool addresses, const Place& place) {
+std::optional<IntervalSet> Matcher::RangesOf(const Expression& right, bool addresses,
+                                             const WalkPlace& place) {
   const auto number = [&](const Expression& one) -> std::optional<Number128> {
     if (!addresses) return ConstantOf(one, {});
     if (one.kind == Kind::kNumber && one.number >= 0) return static_cast<Number128>(one.number);
@@ -76,7 +77,7 @@ std::optional<IntervalSet> Matcher::RangesOf(const Expression& right, bool addre
 }
 
 Split Matcher::Divide(const PacketField& field, const std::string& op, const Expression& right,
-                      const Piece& piece, const Place& place) {
+                      const Piece& piece, const WalkPlace& place) {
   const bool negated = op == "!=" || op == "!";
   switch (field.kind) {
     case PacketField::Kind::kNever: return Split::Whole(false);
@@ -120,7 +121,7 @@ Split Matcher::Divide(const PacketField& field, const std::string& op, const Exp
 }
 
 Split Matcher::DivideNames(bool present, bool negated, const Expression& right, const Piece& piece,
-                           const Place& place) {
+                           const WalkPlace& place) {
   std::vector<std::string> patterns, in, out;
   if (!AppendInterfacePatterns(right, *place.table, patterns)) return Split::Unclear(nft::Text(right));
   const std::vector<std::string> none{""};
@@ -137,7 +138,8 @@ Split Matcher::DivideNames(bool present, bool negated, const Expression& right, 
 }
 
 // `ip saddr & 255.255.0.0 == 10.9.0.0`: a prefix, when the mask is one.
-std::optional<IntervalSet> Matcher::MaskedRange(Number128 mask, const Expression& right, const Place& place) {
+std::optional<IntervalSet> Matcher::MaskedRange(Number128 mask, const Expression& right,
+                                                const WalkPlace& place) {
   const bool ipv6 = place.packets->ipv6;
   const auto address = right.kind == Kind::kText ? ParseNumberedAddress(right.name) : std::nullopt;
   if (!address || address->ipv6 != ipv6) return std::nullopt;
@@ -151,7 +153,7 @@ std::optional<IntervalSet> Matcher::MaskedRange(Number128 mask, const Expression
 
 // By an element of a set over one or several fields.
 Split Matcher::DivideElement(const std::vector<PacketField>& fields, const Expression& element,
-                             const Piece& piece, const Place& place) {
+                             const Piece& piece, const WalkPlace& place) {
   if (element.kind == Kind::kWildcard) return Split::Whole(true);
   if (fields.size() == 1) return Divide(fields[0], "==", element, piece, place);
   if (element.kind != Kind::kConcat || element.parts.size() != fields.size())
@@ -173,7 +175,7 @@ Split Matcher::DivideElement(const std::vector<PacketField>& fields, const Expre
 }
 
 Split Matcher::DivideOpen(const std::vector<PacketField>& fields, const Expression& element,
-                          std::vector<Piece>& open, const Place& place) {
+                          std::vector<Piece>& open, const WalkPlace& place) {
   Split taken;
   std::vector<Piece> more;
   for (std::size_t i = 0; i < open.size();) {
@@ -194,7 +196,7 @@ Split Matcher::DivideOpen(const std::vector<PacketField>& fields, const Expressi
   return taken;
 }
 
-bool Matcher::FieldsOf(const Expression& left, const Piece& piece, const Place& place,
+bool Matcher::FieldsOf(const Expression& left, const Piece& piece, const WalkPlace& place,
                        std::vector<PacketField>& fields) {
   if (left.kind != Kind::kConcat) {
     fields.push_back(FieldOf(left, piece, place));
@@ -206,7 +208,7 @@ bool Matcher::FieldsOf(const Expression& left, const Piece& piece, const Place& 
   });
 }
 
-Split Matcher::Match(const nft::Statement& statement, const Piece& piece, const Place& place) {
+Split Matcher::Match(const nft::Statement& statement, const Piece& piece, const WalkPlace& place) {
   if (statement.left.kind != Kind::kConcat)
     return Divide(FieldOf(statement.left, piece, place), statement.op, statement.right, piece, place);
   std::vector<PacketField> fields;
@@ -258,7 +260,7 @@ Matcher::Mapped UnclearMap(const std::vector<Expression>* elements, const Piece&
 
 }  // namespace
 
-Matcher::Mapped Matcher::Map(const nft::Statement& statement, const Piece& piece, const Place& place) {
+Matcher::Mapped Matcher::Map(const nft::Statement& statement, const Piece& piece, const WalkPlace& place) {
   Mapped mapped;
   mapped.rest.push_back(piece);
   std::vector<PacketField> fields;

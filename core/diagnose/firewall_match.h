@@ -31,7 +31,7 @@ struct Piece {
 };
 
 /// Where the walk is.
-struct Place {
+struct WalkPlace {
   const PacketClass* packets = nullptr;
   const nft::Table* table = nullptr;
   const nft::Chain* base = nullptr;
@@ -129,12 +129,12 @@ struct Split {
 inline constexpr std::size_t kMostParts = 512;
 
 /// The field behind the left side of a condition.
-PacketField FieldOf(const nft::Expression& left, const Piece& piece, const Place& place);
+PacketField FieldOf(const nft::Expression& left, const Piece& piece, const WalkPlace& place);
 
 class Matcher {
  public:
   /// A kMatch statement.
-  Split Match(const nft::Statement& statement, const Piece& piece, const Place& place);
+  Split Match(const nft::Statement& statement, const Piece& piece, const WalkPlace& place);
 
   /// A kVmap statement: the verdicts with the parts that get them, and what no element holds for.
   struct Mapped {
@@ -142,25 +142,25 @@ class Matcher {
     std::vector<Piece> rest;
     std::string unclear;
   };
-  Mapped Map(const nft::Statement& statement, const Piece& piece, const Place& place);
+  Mapped Map(const nft::Statement& statement, const Piece& piece, const WalkPlace& place);
 
  private:
-  const IntervalSet* NamedRanges(const nft::Expression& right, bool addresses, const Place& place);
-  std::optional<IntervalSet> RangesOf(const nft::Expression& right, bool addresses, const Place& place);
+  const IntervalSet* NamedRanges(const nft::Expression& right, bool addresses, const WalkPlace& place);
+  std::optional<IntervalSet> RangesOf(const nft::Expression& right, bool addresses, const WalkPlace& place);
   /// Divides by one field and one right side; `op` as in nft::Statement.
   Split Divide(const PacketField& field, const std::string& op, const nft::Expression& right,
-               const Piece& piece, const Place& place);
+               const Piece& piece, const WalkPlace& place);
   Split DivideNames(bool present, bool negated, const nft::Expression& right, const Piece& piece,
-                    const Place& place);
+                    const WalkPlace& place);
   Split DivideElement(const std::vector<PacketField>& fields, const nft::Expression& element,
-                      const Piece& piece, const Place& place);
+                      const Piece& piece, const WalkPlace& place);
   /// Moves what the element holds for out of `open` into the result's `matched`.
   Split DivideOpen(const std::vector<PacketField>& fields, const nft::Expression& element,
-                   std::vector<Piece>& open, const Place& place);
+                   std::vector<Piece>& open, const WalkPlace& place);
   static std::optional<IntervalSet> MaskedRange(Number128 mask, const nft::Expression& right,
-                                                const Place& place);
+                                                const WalkPlace& place);
   /// False when the packets lack one of them.
-  static bool FieldsOf(const nft::Expression& left, const Piece& piece, const Place& place,
+  static bool FieldsOf(const nft::Expression& left, const Piece& piece, const WalkPlace& place,
                        std::vector<PacketField>& fields);
 
   std::map<const nft::Set*, std::optional<IntervalSet>> ranges_;  // named sets, converted once

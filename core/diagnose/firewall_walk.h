@@ -77,7 +77,7 @@ class FirewallWalk {
   const nft::Ruleset& ruleset_;
   const PacketClass& packets_;
   const FirewallOptions& options_;
-  Place place_;
+  WalkPlace place_;
   Matcher matcher_;
   const nft::Chain* current_ = nullptr;  // of Here()
   std::size_t visits_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 namespace railwright::spec {
 
@@ -165,8 +166,11 @@ void Problems::Add(Place place, std::string message, int width) {
   if (place.line - first_line_ > last || Blank(line(static_cast<std::size_t>(index)))) {
     // At the end of the text (or of what YAML was reading): show where that ends.
     while (index > 0 && Blank(line(static_cast<std::size_t>(index)))) --index;
-    place.column = static_cast<int>(Characters(line(static_cast<std::size_t>(index)))) + 1;
+    place.column = std::numeric_limits<int>::max();
   }
+  // libfyaml counts on behind the end of an empty block scalar.
+  const int behind = static_cast<int>(Characters(line(static_cast<std::size_t>(index)))) + 1;
+  place.column = std::clamp(place.column, 1, behind);
   place.line = index + first_line_;
   const std::string_view shown = text_.substr(starts_[static_cast<std::size_t>(index)]);
   list_.push_back(

@@ -120,7 +120,8 @@ Result<Address> ParseAddress(std::string_view text) {
   if (text.starts_with("unix:")) {
     address.kind = Address::Kind::kUnix;
     address.path = text.substr(5);
-    if (address.path.starts_with("//")) address.path.erase(0, 2);  // unix:///run/x
+    if (address.path.starts_with("//")) address.path.erase(0, 2);     // unix:///run/x
+    while (address.path.starts_with("//")) address.path.erase(0, 1);  // one spelling of what is left
     if (address.path.empty()) return Bad(text, "no path after unix:");
     if (address.path.find('\0') != std::string::npos) return Bad(text, "a NUL byte in the path");
     if (address.path.size() > kSunPathMax)

@@ -107,6 +107,9 @@ TEST(DebianVersionTest, VersionsAreOrdered) {
     int reverse = CompareDebianVersions(one.b, one.a);
     EXPECT_EQ((reverse > 0) - (reverse < 0), -one.order) << one.b << " against " << one.a;
   }
+  // A NUL is a character like others, not the end.
+  EXPECT_GT(CompareDebianVersions(std::string_view("1\0a", 3), "1"), 0);
+  EXPECT_LT(CompareDebianVersions("1", std::string_view("1\0", 2)), 0);
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ TEST(FoldNamesTest, NeighboursBecomeRanges) {
   EXPECT_EQ(FoldNames({"gpu-9", "gpu-10", "gpu-11"}), "gpu-[9-11]");
   EXPECT_EQ(FoldNames({"gpu-099", "gpu-100"}), "gpu-[099-100]");
   EXPECT_EQ(FoldNames({"login", "gpu-1", "gpu-2"}), "gpu-[1-2],login");
+  EXPECT_EQ(FoldNames({"login", "login1", "login2"}), "login,login[1-2]") << "no digits are no number";
   EXPECT_EQ(FoldNames({"gpu-1", "gpu-1"}), "gpu-1");
   EXPECT_EQ(FoldNames({"gpu-1.lab", "gpu-2.lab", "gpu-1.pod"}), "gpu-[1-2].lab,gpu-1.pod");
   EXPECT_EQ(FoldNames({}), "");

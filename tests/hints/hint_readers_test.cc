@@ -183,6 +183,46 @@ TEST_F(DatagramTest, AnAddressOfALinkThatIsNotKnownConcernsAllAddresses) {
   EXPECT_EQ(Route(Message(RTM_DELADDR, address, {})), (Strings{"/rtnl/addr", "/rtnl/route"}));
 }
 
+// As NetlinkSocket::Ask hands them over.
+machine::NetlinkReply Reply(const std::vector<std::uint8_t>& message) {
+  nlmsghdr head{};
+  std::memcpy(&head, message.data(), sizeof head);
+  return {head.nlmsg_type, head.nlmsg_flags, Bytes(message).subspan(sizeof head)};
+}
+
+TEST_F(DatagramTest, TheLinksOfADumpAreKnownByIndex) {
+  const auto rail0 = LinkMessage(RTM_NEWLINK, 7, "rail0", 0x1),
+             rail1 = LinkMessage(RTM_NEWLINK, 8, "rail1", 0), other = LinkMessage(RTM_NEWADDR, 9, "rail2", 0),
+             nameless = Message(RTM_NEWLINK, ifinfomsg{}, {});
+  const LinkTable links =
+      LinksOf({Reply(rail0), Reply(other), Reply(nameless), {RTM_NEWLINK, 0, {}}, Reply(rail1)});
+  EXPECT_EQ(links.size(), 2U);
+  EXPECT_EQ(links.NameOf(7), "rail0");
+  EXPECT_EQ(links.NameOf(8), "rail1");
+  EXPECT_EQ(links.Find(7)->flags, 0x1U);
+}
+
+TEST_F(DatagramTest, TheMonitorGroupIsFoundAmongOthers) {
+  const auto group = [](const std::string& name, std::uint32_t number) {
+    std::vector<std::uint8_t> body = Text(CTRL_ATTR_MCAST_GRP_NAME, name);
+    const auto id = Attribute(CTRL_ATTR_MCAST_GRP_ID, &number, sizeof number);
+    body.insert(body.end(), id.begin(), id.end());
+    return Attribute(1, body.data(), body.size());
+  };
+  std::vector<std::uint8_t> groups = group("other", 4);
+  const auto monitor = group(ETHTOOL_MCGRP_MONITOR_NAME, 5);
+  groups.insert(groups.end(), monitor.begin(), monitor.end());
+  const auto answer =
+      Message(GENL_ID_CTRL, genlmsghdr{}, {Attribute(CTRL_ATTR_MCAST_GROUPS, groups.data(), groups.size())});
+  EXPECT_EQ(MonitorGroupOf({Reply(answer)}), 5U);
+  EXPECT_EQ(MonitorGroupOf({}), 0U);
+  for (std::size_t size = 0; size < answer.size() - sizeof(nlmsghdr); ++size) {
+    const auto cut = Reply(answer).payload.first(size);
+    const std::vector<std::uint8_t> exact(cut.begin(), cut.end());
+    EXPECT_EQ(MonitorGroupOf({{GENL_ID_CTRL, 0, exact}}), 0U) << size;
+  }
+}
+
 TEST_F(DatagramTest, UeventsOfModulesAndCards) {
   const auto read = [](const std::string& text) {
     HintSet set(milliseconds(0), milliseconds(0));

@@ -50,16 +50,21 @@ TEST(TransactionTest, ObjectsBecomeOneReplacement) {
 }
 
 TEST(TransactionTest, NothingOutsideTheTableGoesThrough) {
-  for (const char* text :
-       {R"({"nftables":[{"flush":{"ruleset":null}}]})",
-        R"({"nftables":[{"flush":{"ruleset":{"family":"inet"}}}]})",
-        R"({"nftables":[{"add":{"table":{"family":"ip","name":"ours"}}}]})",
-        R"({"nftables":[{"add":{"chain":{"family":"inet","table":"theirs","name":"ours"}}}]})",
-        R"({"nftables":[{"add":{"table":{"family":"inet","name":"ours"}},"flush":{"ruleset":null}}]})",
-        R"({"nftables":[{"delete":{"table":{"family":"inet","handle":3}}}]})",
-        R"({"nftables":[{"add":{"element":{"table":"ours","name":"x"}}}]})",
-        R"({"nftables":[{"list":{"tables":{"family":"inet"}}}]})", R"({"nftables":["flush"]})",
-        R"([{"chain":{"family":"ip","table":"ours","name":"c"}}])", R"([5])"}) {
+  for (
+      const char* text :
+      {R"({"nftables":[{"flush":{"ruleset":null}}]})",
+       R"({"nftables":[{"flush":{"ruleset":{"family":"inet"}}}]})",
+       R"({"nftables":[{"add":{"table":{"family":"ip","name":"ours"}}}]})",
+       R"({"nftables":[{"add":{"chain":{"family":"inet","table":"theirs","name":"ours"}}}]})",
+       R"({"nftables":[{"add":{"table":{"family":"inet","name":"ours"}},"flush":{"ruleset":null}}]})",
+       R"({"nftables":[{"delete":{"table":{"family":"inet","handle":3}}}]})",
+       R"({"nftables":[{"add":{"element":{"table":"ours","name":"x"}}}]})",
+       R"({"nftables":[{"list":{"tables":{"family":"inet"}}}]})", R"({"nftables":["flush"]})",
+       // A command whose body looks like one of our objects: nft reads the rule, and nothing beside it.
+       R"({"nftables":[{"replace":{"family":"inet","table":"ours","rule":{"family":"ip","table":"filter","chain":"input","handle":4,"expr":[{"accept":null}]}}}]})",
+       R"({"nftables":[{"rename":{"family":"inet","table":"ours","chain":{"family":"ip","table":"filter","name":"input","newname":"x"}}}]})",
+       R"({"nftables":[{"describe":{"chain":{"family":"inet","table":"ours","name":"c"}}}]})",
+       R"([{"chain":{"family":"ip","table":"ours","name":"c"}}])", R"([5])"}) {
     auto document = Transaction(text, kOurs);
     EXPECT_EQ(document.status().code(), Code::kInvalidArgument) << text;
     EXPECT_NE(document.status().message().find("table inet ours"), std::string::npos);

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <map>
 #include <random>
+
+#include "core/decode/fields.h"
 
 namespace railwright::machine {
 namespace {
@@ -223,6 +227,132 @@ TEST_F(RedactorTest, SecretsInFilesAndOnTheCommandLine) {
        }) {
     Redactor redactor(kSeed, "");
     EXPECT_EQ(redactor.Text(one.path, one.text), one.clean);
+  }
+}
+
+// 10.10.0.1 as /proc/net/route prints it.
+std::string HostHex(const IpAddress& address) {
+  std::string hex;
+  for (std::size_t word = 0; word < address.size(); word += 4) {
+    std::uint32_t number = 0;
+    std::memcpy(&number, address.bytes.data() + word, sizeof number);
+    char digits[9];
+    std::snprintf(digits, sizeof digits, "%08X", number);
+    hex += digits;
+  }
+  return hex;
+}
+std::string NetworkHex(const IpAddress& address) {
+  std::string hex;
+  for (const std::uint8_t byte : address.span()) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", byte);
+    hex += digits;
+  }
+  return hex;
+}
+
+TEST_F(RedactorTest, HexadecimalRoutesFollowTheDottedOnes) {
+  AddressMap map(kSeed);
+  const auto route = [](const IpAddress& network, const IpAddress& gateway) {
+    return "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT        \n"
+           "rail0\t00000000\t" +
+           HostHex(gateway) + "\t0003\t0\t0\t0\t00000000\t0\t0\t0     \nenx506b4bc51234\t" +
+           HostHex(network) + "\t00000000\t0001\t0\t0\t0\t" + HostHex(Ip("255.240.0.0")) + "\t0\t0\t0    \n";
+  };
+  std::string expected = route(map.Map(Ip("10.16.0.0"), 12), map.Map(Ip("10.16.0.254")));
+  expected.replace(expected.find("enx506b4bc51234"), 15, "enx020000000001");
+  for (const char* path : {"/proc/net/route", "/proc/self/net/route", "/proc/4711/net/route"}) {
+    Redactor redactor(kSeed, "");
+    EXPECT_EQ(redactor.Text(path, route(Ip("10.16.0.0"), Ip("10.16.0.254"))), expected) << path;
+  }
+  // Elsewhere eight digits are no address.
+  EXPECT_EQ(redactor_.Text("/proc/net/ip_tables_names", "0A0A0001"), "0A0A0001");
+  EXPECT_EQ(redactor_.Text("/file/etc/route", "x 0A0A0001 0A0A0001"), "x 0A0A0001 0A0A0001");
+}
+
+TEST_F(RedactorTest, HexadecimalIPv6FollowsTheWrittenOne) {
+  AddressMap map(kSeed);
+  const IpAddress host = Ip("fd00:10::1"), network = Ip("fd00:10::"), link = Ip("fe80::526b:4bff:fec5:1234");
+  const IpAddress mapped_link = map.Map(link);
+  EXPECT_EQ(redactor_.Text("/proc/net/if_inet6", NetworkHex(host) + " 02 40 00 80    rail0\n" +
+                                                     NetworkHex(link) + " 02 40 20 80    rail0\n" +
+                                                     NetworkHex(Ip("::1")) + " 01 80 10 80       lo\n"),
+            NetworkHex(map.Map(host)) + " 02 40 00 80    rail0\n" + NetworkHex(mapped_link) +
+                " 02 40 20 80    rail0\n" + NetworkHex(Ip("::1")) + " 01 80 10 80       lo\n");
+  EXPECT_EQ(redactor_.Text("/proc/net/ipv6_route", NetworkHex(network) + " 20 " + NetworkHex(Ip("::")) +
+                                                       " 00 " + NetworkHex(host) +
+                                                       " 00000400 00000001 00000000 00000001 rail0"),
+            NetworkHex(map.Map(network, 32)) + " 20 " + NetworkHex(Ip("::")) + " 00 " +
+                NetworkHex(map.Map(host)) + " 00000400 00000001 00000000 00000001 rail0");
+}
+
+TEST_F(RedactorTest, SocketsTrieAndNeighboursFollowToo) {
+  AddressMap map(kSeed);
+  const IpAddress own = map.Map(Ip("10.10.0.1")), peer = map.Map(Ip("10.10.0.2"));
+  EXPECT_EQ(redactor_.Text("/proc/net/tcp",
+                           "  sl  local_address rem_address   st\n   0: " + HostHex(Ip("10.10.0.1")) +
+                               ":1F90 " + HostHex(Ip("10.10.0.2")) + ":D431 01 00000000:00000012"),
+            "  sl  local_address rem_address   st\n   0: " + HostHex(own) + ":1F90 " + HostHex(peer) +
+                ":D431 01 00000000:00000012");
+  EXPECT_EQ(redactor_.Text("/proc/net/udp6",
+                           "  12: " + HostHex(Ip("fd00:10::1")) + ":12B7 " + HostHex(Ip("::")) + ":0000 07"),
+            "  12: " + HostHex(map.Map(Ip("fd00:10::1"))) + ":12B7 " + HostHex(Ip("::")) + ":0000 07");
+  const std::string network = map.Map(Ip("10.16.0.0"), 12).Text();
+  EXPECT_EQ(redactor_.Text("/proc/net/fib_trie",
+                           "Main:\n  +-- 10.16.0.0/12 2 0 2\n     |-- 10.16.0.0\n        /12 link UNICAST\n"
+                           "     |-- 10.10.0.1\n        /32 host LOCAL\n"),
+            "Main:\n  +-- " + network + "/12 2 0 2\n     |-- " + network +
+                "\n        /12 link UNICAST\n     |-- " + own.Text() + "\n        /32 host LOCAL\n");
+  EXPECT_EQ(redactor_.Text("/proc/net/arp", "10.10.0.2  0x1  0x2  50:6b:4b:c5:12:34  *  rail0"),
+            peer.Text() + "  0x1  0x2  02:00:00:00:00:01  *  rail0");
+}
+
+TEST_F(RedactorTest, TheLongestKnownWordIsReplacedAmongHundreds) {
+  std::mt19937 random(3);
+  const auto any = [&](std::size_t most) {
+    constexpr std::string_view kLetters = "ab-_.c1";
+    std::string word;
+    for (std::size_t n = 3 + random() % most; n > 0; --n) word += kLetters[random() % kLetters.size()];
+    return word;
+  };
+  std::map<std::string, std::string> known;  // word → replacement, asked one by one
+  Redactor redactor(kSeed, "");
+  std::string hosts;
+  for (int i = 0; i < 1000; ++i) hosts += "10.0.0.1 " + any(6) + "\n";
+  redactor.Learn("/file/etc/hosts", hosts);
+  for (const std::string& line : SortedLines(hosts)) {
+    const std::string name = line.substr(9);
+    for (const std::string& word : {name, name.substr(0, name.find('.'))})
+      if (const std::string clean = redactor.Text("/x", word); clean.starts_with("host-") && clean != word)
+        if (clean.find_first_not_of("0123456789", 5) == std::string::npos) known[word] = clean;
+  }
+  ASSERT_GT(known.size(), 300u);
+  const auto in_name = [](char c) {
+    return c == '-' || c == '_' || std::isalnum(static_cast<unsigned char>(c));
+  };
+  for (int round = 0; round < 60; ++round) {
+    std::string text;
+    for (int i = 0; i < 20; ++i) text += any(12) + " ./"[random() % 3];
+    std::string expected;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::pair<const std::string, std::string>* best = nullptr;
+      if (in_name(text[at]) && (at == 0 || !in_name(text[at - 1])))
+        for (const auto& one : known) {
+          const std::size_t end = at + one.first.size();
+          if (text.compare(at, one.first.size(), one.first) == 0 &&
+              (end >= text.size() || !in_name(text[end])) &&
+              (best == nullptr || one.first.size() > best->first.size()))
+            best = &one;
+        }
+      if (best == nullptr) {
+        expected += text[at++];
+      } else {
+        expected += best->second;
+        at += best->first.size();
+      }
+    }
+    EXPECT_EQ(redactor.Text("/x", text), expected) << text;
   }
 }
 

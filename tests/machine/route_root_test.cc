@@ -6,6 +6,7 @@
 #include "agent/machine/ip_address.h"
 #include "agent/machine/linux_machine.h"
 #include "tests/machine/network_namespace.h"
+#include "tests/machine/set_valued_sentences.h"
 
 namespace railwright::machine {
 namespace {
@@ -176,6 +177,11 @@ TEST_F(RtnlRouteTest, BadLinesAreRefusedBeforeAnythingIsChanged) {
     EXPECT_EQ(machine_->Set("/rtnl/route/101", line).code(), Code::kInvalidArgument) << line;
   EXPECT_EQ(machine_->Set("/rtnl/route/101", "10.0.0.0/8 dev rail9").code(), Code::kNotFound);
   EXPECT_EQ(machine_->Get("/rtnl/route/101").value(), "default via 10.10.0.254 dev rail0");
+}
+
+TEST_F(RtnlRouteTest, SetsAreAsTheFakePromises) {
+  ASSERT_TRUE(machine_->Set("/rtnl/addr/rail0", "").ok());
+  ExpectSetsAreAsPromised(*machine_);
 }
 
 TEST_F(RtnlRouteTest, ThousandsOfRoutesAreReadWhole) {

@@ -34,6 +34,7 @@ TEST(CidrTest, OneSpellingAndClearRefusals) {
        {"", "/24", "10.10.0.1", "10.10.0.1/33", "10.10.0/24", "010.1.1.1/8", "10.10.0.1/-1", "10.10.0.1/",
         "fd00::1/129", "fd00::1%rail0/64", "fd00:::1/64", "a/b", "10.0.0.1/24/24"})
     EXPECT_FALSE(Cidr::Parse(bad).ok()) << bad;
+  EXPECT_FALSE(Cidr::Parse(std::string_view("10.10.0.1\0.evil/24", 18)).ok()) << "a NUL ends no address";
 }
 
 TEST(CidrTest, WhatNoPortCanHaveIsRefused) {

@@ -87,6 +87,22 @@ TEST(LoaderProblemsTest, Fields) {
   });
 }
 
+// libfyaml 0.7.12 makes three quotes of four and drops a letter at the end, or drops a blank line: a value
+// that nobody wrote is worse than one that is refused.
+TEST(LoaderProblemsTest, TextsThatTheReaderOfYamlGetsWrongAreRefused) {
+  const std::string quotes =
+      "two doubled quotes in a row are not read reliably; put this text in \" instead of '";
+  const std::string folded =
+      "a folded text (>) with blank lines around lines that are indented further is not read reliably; use a "
+      "literal one (|)";
+  Check({
+      {P("settings:\n  a.b: 'x''''y'\n"), {"f:4:8: " + quotes}},
+      {P("settings:\n  a.b: ''''''\n"), {"f:4:8: " + quotes}},
+      {P("settings:\n  a.b: >\n    x\n\n     y\n"), {"f:5:1: " + folded}},
+      {P("settings:\n  a.b: 'it''s ''fine'''\n  c.d: >\n    x\n    y\n\n    z\n  e.f: \"''''\"\n"), {}},
+  });
+}
+
 TEST(LoaderProblemsTest, WrongTypes) {
   Check({
       {C("subnets: {a: b}\n"), {"f:3:10: subnets: expected a list of texts, found a map"}},

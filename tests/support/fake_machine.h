@@ -15,8 +15,12 @@
 namespace railwright {
 
 /// A map from path to text is a kernel. Like the real one it knows which paths exist: Set on a path that was
-/// never put is NotFound, except below `creatable` (files, address and route sets, tables), where it makes
-/// it. Set(path, "") removes below `creatable` and stores "" elsewhere. May be used by several threads.
+/// never put is NotFound, except below `creatable` (files, tables), where it makes it. Set(path, "") removes
+/// below `creatable` and stores "" elsewhere.
+///
+/// Sets (addresses, routes, rules) do as the kernel's: an empty one reads "", a table or priority that never
+/// was is empty, and lines come back sorted, each once. Addresses want an interface: one whose /rtnl/link or
+/// addresses were put. May be used by several threads.
 class FakeMachine : public Machine {
  public:
   FakeMachine() = default;
@@ -36,14 +40,13 @@ class FakeMachine : public Machine {
   /// What is there now; "" when nothing is.
   std::string Value(std::string_view path) const;
   bool Exists(std::string_view path) const;
-  /// Everything there is, for comparing the world before and after.
+  /// Everything there is, empty sets left out, for comparing the world before and after.
   std::map<std::string, std::string> World() const;
 
   /// Called after each Set that took effect, without the lock held: another program that reacts to it.
   std::function<void(const std::string& path, const std::string& value)> on_set;
   /// Prefixes below which Set may create and remove.
-  std::vector<std::string> creatable{"/file", "/rtnl/addr", "/rtnl/route",       "/rtnl/rule",
-                                     "/nft",  "/kmod",      "/sys/kernel/config"};
+  std::vector<std::string> creatable{"/file", "/nft", "/kmod", "/sys/kernel/config"};
 
   // What was done through the door.
 
@@ -57,6 +60,9 @@ class FakeMachine : public Machine {
 
  private:
   bool MayCreate(std::string_view path) const;
+  bool HasInterface(std::string_view name) const;
+  Result<std::string> GetSet(std::string_view path) const;
+  Status SetSet(std::string_view path, std::string_view value);
 
   mutable std::mutex mutex_;
   std::map<std::string, std::string, std::less<>> values_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/machine/set_valued_sentences.h"
 #include "tests/support/faulty_machine.h"
 
 namespace railwright {
@@ -14,6 +15,18 @@ TEST(FakeMachineTest, SetOnAPathThatIsNotThereIsNotFound) {
   EXPECT_EQ(machine.Value("/file/etc/nccl.conf"), "A=1\n");
   EXPECT_TRUE(machine.Set("/file/etc/nccl.conf", "").ok());
   EXPECT_FALSE(machine.Exists("/file/etc/nccl.conf"));
+}
+
+// Of the kernel: RtnlRouteTest.SetsAreAsTheFakePromises in tests/machine.
+TEST(FakeMachineTest, SetsAreAsTheKernelsAre) {
+  FakeMachine machine;
+  machine.Put("/rtnl/link/rail0/mtu", "1500");
+  const auto before = machine.World();
+  ExpectSetsAreAsPromised(machine);
+  EXPECT_EQ(machine.World(), before) << "an emptied set leaves nothing behind";
+  FakeMachine without_links;
+  without_links.Put("/rtnl/addr/rail0", "");
+  ExpectSetsAreAsPromised(without_links);
 }
 
 TEST(FakeMachineTest, ListNamesWhatLiesDirectlyBelow) {
