@@ -1,34 +1,9 @@
 #include "agent/reconcile/text.h"
 
+#include "railwright/utf8.h"
+
 namespace railwright {
 namespace {
-
-// Length of the valid UTF-8 sequence at the start of `text` (RFC 3629: no overlong forms, no surrogates), or
-// 0.
-std::size_t SequenceLength(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  std::size_t length = 0;
-  unsigned char low = 0x80, high = 0xbf;
-  if (lead >= 0xc2 && lead <= 0xdf) {
-    length = 2;
-  } else if (lead >= 0xe0 && lead <= 0xef) {
-    length = 3;
-    if (lead == 0xe0) low = 0xa0;
-    if (lead == 0xed) high = 0x9f;
-  } else if (lead >= 0xf0 && lead <= 0xf4) {
-    length = 4;
-    if (lead == 0xf0) low = 0x90;
-    if (lead == 0xf4) high = 0x8f;
-  } else {
-    return 0;
-  }
-  if (text.size() < length || byte(1) < low || byte(1) > high) return 0;
-  for (std::size_t i = 2; i < length; ++i)
-    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
-  return length;
-}
 
 bool Plain(std::string_view text) {
   for (const char c : text)
@@ -41,8 +16,11 @@ std::string Clean(std::string_view text, std::size_t limit, bool one_line) {
   constexpr std::string_view kCut = " …";
   constexpr char kHex[] = "0123456789abcdef";
   std::string out;
+  // The end of a file's last line is no news in a sentence.
+  if (one_line && text.ends_with('\n')) text.remove_suffix(1);
   while (!text.empty()) {
-    const std::size_t length = SequenceLength(text);
+    const CodePoint next = FrontCodePoint(text);
+    const std::size_t length = next.valid ? next.bytes : 0;
     const auto first = static_cast<unsigned char>(text[0]);
     std::string_view piece = text.substr(0, length);
     char escaped[4] = {'\\', 'x', kHex[first >> 4], kHex[first & 15]};

@@ -178,15 +178,21 @@ void AdminDesk::Commit(std::shared_ptr<ApplyJob> job, Prepared prepared) {
   order.audit.who = job->author();
   order.audit.action = job->rollback ? "rollback" : "apply";
   order.audit.subject = "generation " + std::to_string(next->number());
+  std::string& detail = order.audit.detail;
+  const auto tell = [&detail](const std::string& part) {
+    if (!part.empty()) detail += (detail.empty() ? "" : "; ") + part;
+  };
   const auto list = [](const char* what, const std::vector<std::string>& ids) {
     std::string text;
     for (const std::string& id : ids) text += (text.empty() ? what : ", ") + id;
-    return text.empty() ? text : text + "; ";
+    return text;
   };
-  order.audit.detail = job->rollback ? next->stored.comment
-                                     : list("added ", prepared.changes.added) +
-                                           list("changed ", prepared.changes.changed) +
-                                           list("removed ", prepared.changes.removed) + next->stored.comment;
+  if (!job->rollback) {
+    tell(list("added ", prepared.changes.added));
+    tell(list("changed ", prepared.changes.changed));
+    tell(list("removed ", prepared.changes.removed));
+  }
+  tell(next->stored.comment);
   order.state = next;
   order.done = [this, job, number = next->number()](const Status& status) {
     if (status.ok()) return TellStored(*job, number, false);

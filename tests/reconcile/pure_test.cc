@@ -202,6 +202,7 @@ TEST(TraceTest, LookingCannotWrite) {
 
 TEST(TextTest, IsShortCleanAndOnOneLine) {
   EXPECT_EQ(OneLine("a\nb\tc"), "a; b c");
+  EXPECT_EQ(OneLine("a\nb\n"), "a; b");
   EXPECT_EQ(Shown("a\nb"), "a\nb");
   EXPECT_EQ(OneLine("\x1b[31mred\x7f"), "\\x1b[31mred\\x7f");
   EXPECT_EQ(OneLine("gr\xc3\xbc\xc3\x9f\xe2\x82\xac\xf0\x9f\x98\x80"),
