@@ -72,6 +72,7 @@ void DecodeAttribute(const NetlinkAttribute& attribute, const fib_rule_hdr& head
 void RemoveContradictions(Rule& rule) {
   bool damaged = false;
   for (IpPrefix* prefix : {&rule.from, &rule.to}) {
+    if (prefix->length == 0) *prefix = {};  // of no length is all
     if (!prefix->address || (prefix->address.family == rule.family && prefix->length <= prefix->longest()))
       continue;
     *prefix = {};
