@@ -38,6 +38,11 @@ std::optional<ChangeRecord> ParseRecord(const Json& object) {
     ChangeRecord change;
     const auto kind = ParseKind(object.at("kind").get<std::string>());
     if (!kind) return std::nullopt;
+    // A number with a fraction or beyond 64 bits is converted to nothing that was meant.
+    for (const char* name : {"sequence", "generation"})
+      if (!object.at(name).is_number_unsigned()) return std::nullopt;
+    for (const char* name : {"at_unix_us", "took_us"})
+      if (!object.at(name).is_number_integer()) return std::nullopt;
     change.kind = *kind;
     change.sequence = object.at("sequence").get<std::uint64_t>();
     change.key = object.at("key").get<std::string>();

@@ -54,6 +54,7 @@ Result<int> ParseScope(std::string_view word, std::string_view line) {
 
 std::string ScopeText(int scope) {
   switch (scope) {
+    case RT_SCOPE_UNIVERSE: return "global";
     case RT_SCOPE_SITE: return "site";
     case RT_SCOPE_LINK: return "link";
     case RT_SCOPE_HOST: return "host";
@@ -158,7 +159,11 @@ std::string Route::Text() const {
   text += is_default && (family() == AF_INET || shows_family) ? "default" : destination.Text();
   if (tos != 0) text += " tos " + std::to_string(tos);
   if (!several && !hops.empty()) text += HopText(hops[0], family()) + (hops[0].onlink ? " onlink" : "");
-  if (family() == AF_INET && scope != RT_SCOPE_UNIVERSE && type.empty()) text += " scope " + ScopeText(scope);
+  const bool with_gateway =
+      std::any_of(hops.begin(), hops.end(), [](const NextHop& hop) { return bool(hop.via); });
+  // Without a gateway "link" is assumed where none is said, so that none is ever left unsaid.
+  if (family() == AF_INET && type.empty() && (scope != RT_SCOPE_UNIVERSE || !with_gateway))
+    text += " scope " + ScopeText(scope);
   if (source) text += " src " + source.Text();
   if (metric != DefaultMetric(family())) text += " metric " + std::to_string(metric);
   if (mtu != 0) text += " mtu " + std::to_string(mtu);

@@ -30,8 +30,8 @@ struct NextHop {
 /// - TYPE is blackhole, unreachable, prohibit or throw; none for unicast.
 /// - DESTINATION always has its prefix length, except `default`. An IPv6 default route on whose line no IPv6
 ///   address shows its family is `::/0`.
-/// - scope is shown for IPv4 where it is not global; an IPv4 route without gateway has scope link. IPv6 has
-/// none.
+/// - scope is shown for IPv4 where it is not global, and without a gateway always (link is assumed there).
+/// IPv6 has none.
 /// - metric is shown where it is not 0 (IPv4) or 1024 (IPv6, what the kernel takes when asked for none).
 struct Route {
   std::string type;  ///< "" = unicast

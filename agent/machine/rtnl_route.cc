@@ -297,10 +297,14 @@ std::optional<Route> DecodeRoute(const NetlinkReply& reply, const InterfaceNames
   });
   if (expires || route.destination.address.family != head.rtm_family) return std::nullopt;
   if (route.destination.address.size() == 0) return std::nullopt;  // neither IPv4 nor IPv6
-  // A message that contradicts itself is shown, and is unlike any wish.
-  const bool other_family = route.source && route.source.family != route.family();
-  if (route.destination.length > route.destination.longest() || other_family) Beyond(route, "damaged");
   if (route.hops.empty() && route.type.empty()) route.hops.push_back(std::move(hop));
+  // A message that contradicts itself is shown, and is unlike any wish.
+  bool damaged = route.destination.length > route.destination.longest() ||
+                 (route.source && route.source.family != route.family()) ||
+                 (route.family() == AF_INET6 && route.metric == 0);
+  for (const NextHop& one : route.hops)
+    damaged = damaged || (one.via.family == AF_INET && route.family() == AF_INET6);
+  if (damaged) Beyond(route, "damaged");
   return route;
 }
 

@@ -68,6 +68,30 @@ void DecodeAttribute(const NetlinkAttribute& attribute, const fib_rule_hdr& head
   }
 }
 
+/// A message that contradicts itself, or says what no line can, is shown without that, and unlike any wish.
+void RemoveContradictions(Rule& rule) {
+  bool damaged = false;
+  for (IpPrefix* prefix : {&rule.from, &rule.to}) {
+    if (prefix->length == 0) *prefix = {};  // of no length is all
+    if (!prefix->address || (prefix->address.family == rule.family && prefix->length <= prefix->longest()))
+      continue;
+    *prefix = {};
+    damaged = true;
+  }
+  for (auto* ports : {&rule.sport, &rule.dport}) {
+    if (ports->second == 0 || (ports->first != 0 && ports->first <= ports->second)) continue;
+    *ports = {};
+    damaged = true;
+  }
+  for (std::string* name : {&rule.iif, &rule.oif}) {
+    if (name->empty() || IsInterfaceName(*name)) continue;
+    name->clear();
+    damaged = true;
+  }
+  if (damaged || (rule.action.empty() && rule.table == 0))
+    rule.beyond += (rule.beyond.empty() ? "" : " ") + std::string("damaged");
+}
+
 class RtnlRule final : public Backend {
  public:
   explicit RtnlRule(NetlinkSocket& socket) : socket_(socket) {}
@@ -183,13 +207,7 @@ std::optional<DecodedRule> DecodeRule(const NetlinkReply& reply) {
   decoded.rule.action = ActionText(head.action);
   ForEachAttribute(reply.AfterHeader(sizeof head),
                    [&](const NetlinkAttribute& attribute) { DecodeAttribute(attribute, head, decoded); });
-  // A message that contradicts itself is shown, and is unlike any wish.
-  for (IpPrefix* prefix : {&decoded.rule.from, &decoded.rule.to}) {
-    if (!prefix->address || (prefix->address.family == head.family && prefix->length <= prefix->longest()))
-      continue;
-    decoded.rule.beyond += (decoded.rule.beyond.empty() ? "" : " ") + std::string("damaged");
-    *prefix = {};
-  }
+  RemoveContradictions(decoded.rule);
   return decoded;
 }
 

@@ -82,7 +82,9 @@ Result<PlanFile> ReadPlanFile(const std::string& path) {
   try {
     plan.plan_id = json.at("plan_id").get<std::string>();
     plan.plan_hash = json.at("plan_hash").get<std::string>();
-    plan.base_generation = json.at("base_generation").get<std::uint64_t>();
+    const Json& base = json.at("base_generation");
+    if (!base.is_number_unsigned()) return Wrong(path, "is damaged: its base_generation is no whole number");
+    plan.base_generation = base.get<std::uint64_t>();
     plan.created = json.value("created", "");
     plan.controller = json.value("controller", "");
     plan.summary = json.value("summary", "");

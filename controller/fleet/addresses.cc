@@ -87,7 +87,7 @@ Result<Cidr> ParseCidr(std::string_view text) {
     return Bad(Quoted(text) + " has no prefix length; write " + std::string(text) + (out.v6 ? "/64" : "/24"));
   const std::string_view length = text.substr(slash + 1);
   const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), out.prefix);
-  if (error != std::errc() || end != length.data() + length.size() || out.prefix < 0 ||
+  if (error != std::errc() || end != length.data() + length.size() || !Digit(length[0]) ||
       out.prefix > out.bits() || (length.size() > 1 && length[0] == '0'))
     return Bad(Quoted(text) + ": the prefix length must be 0…" + std::to_string(out.bits()) + ", found " +
                Quoted(length));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace railwright::fuzz {
 struct Target {
   std::string name;
   int (*run)(const std::uint8_t* data, std::size_t size);
+  /// For the names of tests.
+  friend std::ostream& operator<<(std::ostream& out, const Target& target) { return out << target.name; }
 };
 
 /// Generated: one for each file of tests/fuzz/targets.

@@ -60,6 +60,7 @@ TEST_F(RtnlRouteTest, IPv6RoundTripsBesideIPv4) {
              "default via fd00:10::fe dev rail0\n"
              "fd00:10::/64 dev rail0 src fd00:10::1");
   RoundTrips("/rtnl/route/101", "::/0 dev rail0\ndefault dev rail0 scope link");
+  RoundTrips("/rtnl/route/101", "10.62.0.0/24 dev rail0 scope global\n10.63.0.0/24 dev rail0 scope host");
   RoundTrips("/rtnl/route/101", "");
 }
 
