@@ -158,7 +158,8 @@ TEST_P(StoreContract, AHealthyStorePassesItsProbe) {
   EXPECT_TRUE(store_->Probe().ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(Sqlite, StoreContract, testing::Values(&OpenSqliteStore));
+INSTANTIATE_TEST_SUITE_P(EveryStore, StoreContract, testing::Values(&OpenSqliteStore),
+                         [](const auto&) { return std::string("Sqlite"); });
 
 }  // namespace
 }  // namespace railwright
