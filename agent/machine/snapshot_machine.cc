@@ -64,8 +64,9 @@ class SnapshotMachine final : public Machine {
   }
 
   static Status NotRecorded(std::string_view path) {
-    return Status(Code::kUnknown,
-                  std::string(path) + ": not recorded in this snapshot; record the machine again, with the documents that name it (-f)");
+    return Status(Code::kUnknown, std::string(path) +
+                                      ": not recorded in this snapshot; record the machine again, with the "
+                                      "documents that name it (-f)");
   }
 
   Result<std::string> Recorded(std::string_view path) const {

@@ -460,7 +460,7 @@ TEST(ReconcilerTest, BytesThatAreNoTextDoNotReachTheReport) {
   node.machine.Put("/file/etc/x", "bin\xff\x01\n");
   node.Apply(Node::State(1).Observe("file.etc/x", "", "text"));
   EXPECT_EQ(node.Of("file.etc/x").observed, "bin\\xff\\x01\n");
-  EXPECT_EQ(node.Of("file.etc/x").evidence, Lines{"/file/etc/x = bin\\xff\\x01; "});
+  EXPECT_EQ(node.Of("file.etc/x").evidence, Lines{"/file/etc/x = bin\\xff\\x01"});
 }
 
 TEST(ReconcilerTest, WatchedPathsAreWhatWasRead) {
