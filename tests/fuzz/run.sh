@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=60
-case "${1:-}" in -h|--help) sed -n '2,6p' "$0"; exit 0 ;; [0-9]*) seconds=$1; shift ;; esac
+case "${1:-}" in -h|--help) sed -n '2,5p' "$0"; exit 0 ;; [1-9]*) seconds=$1; shift ;; esac
 all=()
 for file in tests/fuzz/targets/*.cc; do all+=("$(basename "$file" .cc)"); done
 targets=("$@")
