@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what it needs, builds and passes all tests; ends with CTest's summary. Run as root, with or without sudo.
 #   tests/run.sh [--slow] [--only REGEX]
-#   --slow   adds fuzzing, long simulation and lab self-tests
+#   --slow   adds fuzzing, and long runs of the tests of chance
 set -euo pipefail
 cd "$(dirname "$0")/.."
 slow=no

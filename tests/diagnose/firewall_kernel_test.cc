@@ -19,6 +19,7 @@
 #include "core/decode/iptables_save.h"
 #include "core/diagnose/firewall.h"
 #include "tests/support/fork_child.h"
+#include "tests/support/rounds.h"
 
 namespace railwright {
 namespace {
@@ -423,7 +424,7 @@ class RandomIptables {
 TEST_F(FirewallKernelTest, RandomIptablesRulesAreJudgedAsTheKernelJudgesThem) {
   if (access("/usr/sbin/iptables-restore", X_OK) != 0) GTEST_SKIP() << "no iptables here";
   const char* set = std::getenv("RAILWRIGHT_RULESETS");
-  const int rulesets = set != nullptr ? std::atoi(set) : 100;
+  const int rulesets = set != nullptr ? std::atoi(set) : Rounds(100, 800);
   int refused = 0;
   for (int i = 0; i < rulesets && !HasFailure(); ++i) {
     SCOPED_TRACE("seed " + std::to_string(i));
@@ -439,7 +440,7 @@ TEST_F(FirewallKernelTest, RandomIptablesRulesAreJudgedAsTheKernelJudgesThem) {
 
 TEST_F(FirewallKernelTest, RandomRulesetsAreJudgedAsTheKernelJudgesThem) {
   const char* set = std::getenv("RAILWRIGHT_RULESETS");
-  const int rulesets = set != nullptr ? std::atoi(set) : 250;
+  const int rulesets = set != nullptr ? std::atoi(set) : Rounds(250, 2000);
   const char* first = std::getenv("RAILWRIGHT_SEED");
   const unsigned seed = first != nullptr ? static_cast<unsigned>(std::atoi(first)) : 1;
   int refused = 0;

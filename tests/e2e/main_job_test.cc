@@ -6,6 +6,7 @@
 
 #include "agent/loop/files.h"
 #include "tests/e2e/one_node.h"
+#include "tests/support/rounds.h"
 
 namespace railwright {
 namespace {
@@ -131,7 +132,7 @@ TEST_F(MainJob, AnUnknownNameIsRefusedKeepsTryingAndIsTakenWhenItIsDeclared) {
 TEST_F(MainJob, NothingAcknowledgedIsLostWhenEitherIsKilled) {
   ASSERT_NO_FATAL_FAILURE(Begin());
   std::size_t generation = RailctlJson({"status"})["generation"];
-  for (int round = 0; round < 6; ++round) {
+  for (int round = 0; round < Rounds(6, 40); ++round) {
     const int mtu = 4200 + 8 * (round + 1);
     if (round % 2 == 0) {
       agent_.Kill();

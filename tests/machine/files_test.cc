@@ -12,6 +12,7 @@
 #include "agent/tools/tools.h"
 #include "tests/machine/temporary_directory.h"
 #include "tests/support/fork_child.h"
+#include "tests/support/rounds.h"
 
 namespace railwright::machine {
 namespace {
@@ -167,7 +168,7 @@ TEST_F(FilesTest, KilledInTheMiddleTheOldOrTheNewContentIsThereWhole) {
   const std::string a(300'000, 'a'), b(300'000, 'b');
   ASSERT_TRUE(machine_->Set("/file/etc/x", a).ok());
   std::mt19937 random(5);
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < Rounds(30, 500); ++round) {
     const pid_t child = ForkChild();
     ASSERT_GE(child, 0);
     if (child == 0) {
