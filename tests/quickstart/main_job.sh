@@ -2,7 +2,8 @@
 # Runs the quickstart and holds its last line, its report and the host's state against what was promised.
 set -euo pipefail
 here=$(dirname "$0")
-tmp=$(mktemp -d)
+# The report is written as the user who called sudo.
+tmp=$(deploy/as_caller.sh mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 "$here/host_state.sh" > "$tmp/before"
 rc=0
