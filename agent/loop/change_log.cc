@@ -11,6 +11,7 @@
 
 #include "agent/loop/files.h"
 #include "core/text/shapes.h"
+#include "railwright/unix_time.h"
 
 namespace railwright {
 namespace {
@@ -54,13 +55,9 @@ std::optional<ChangeRecord> ParseRecord(const Json& object) {
     change.ok = object.at("ok").get<bool>();
     change.message = object.at("message").get<std::string>();
     change.generation.value = object.at("generation").get<std::uint64_t>();
-    // The clock counts nanoseconds: what is beyond them is damage.
-    const std::chrono::microseconds at(object.at("at_unix_us").get<std::int64_t>());
-    if (at > std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::duration::max()) ||
-        at < std::chrono::ceil<std::chrono::microseconds>(std::chrono::system_clock::duration::min()) ||
-        change.sequence >= kLastNumber)
-      return std::nullopt;
-    change.at = std::chrono::system_clock::time_point(at);
+    const auto at = FromUnixMicros(object.at("at_unix_us").get<std::int64_t>());
+    if (!at || change.sequence >= kLastNumber) return std::nullopt;
+    change.at = *at;
     change.took = std::chrono::microseconds(object.at("took_us").get<std::int64_t>());
     if (change.sequence == 0) return std::nullopt;
     return change;

@@ -2,6 +2,7 @@
 
 #include "controller/cli/get_view.h"
 #include "controller/cli/verbs.h"
+#include "railwright/unix_time.h"
 
 namespace railwright::cli {
 namespace {
@@ -39,10 +40,7 @@ ExitCode GetChanges(Context& context, const GetOptions& options) {
   for (const std::string& name : options.names) request.add_nodes(name);
   request.set_key(options.key);
   request.set_limit(options.limit == 0 ? kChanges : options.limit);
-  if (options.since.count() > 0)
-    request.set_since_unix_us(std::chrono::duration_cast<std::chrono::microseconds>(
-                                  (now - options.since - kClocks).time_since_epoch())
-                                  .count());
+  if (options.since.count() > 0) request.set_since_unix_us(ToUnixMicros(now - options.since - kClocks));
   auto answer = context.controller.Changes(request, Waiting(context, "the controller"));
   if (!answer.ok()) return FailNamed(context, answer.status());
   return Show(context, ChangesJson(*answer), ChangesTable(*answer, context.console.out_terminal(), now));

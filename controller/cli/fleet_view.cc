@@ -7,6 +7,7 @@
 #include "controller/fleet/resolve.h"
 #include "core/text/times.h"
 #include "core/wire/wire.h"
+#include "railwright/unix_time.h"
 
 namespace railwright::cli {
 namespace {
@@ -138,9 +139,7 @@ std::string PauseText(const Pause& pause) {
   return text;
 }
 
-std::chrono::system_clock::time_point TimeOf(std::int64_t unix_us) {
-  return std::chrono::system_clock::time_point(std::chrono::microseconds(unix_us));
-}
+std::chrono::system_clock::time_point TimeOf(std::int64_t unix_us) { return NearestToUnixMicros(unix_us); }
 
 std::string SeenText(std::int64_t unix_us, std::chrono::system_clock::time_point now) {
   return unix_us == 0 ? "never" : Ago(now - TimeOf(unix_us));

@@ -6,6 +6,7 @@
 #include "controller/rpc/stored_state.h"
 #include "core/wire/wire.h"
 #include "railwright/explain.h"
+#include "railwright/unix_time.h"
 
 namespace railwright {
 namespace {
@@ -16,10 +17,6 @@ constexpr std::size_t kLookBack = 100;
 constexpr std::chrono::seconds kLookBackFor{2};
 
 std::uint32_t Limit(std::uint32_t asked) { return asked == 0 ? kListDefault : std::min(asked, kListMost); }
-
-std::int64_t Micros(std::chrono::system_clock::time_point at) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count();
-}
 
 const SettingSpec* SpecOf(const Resolved& resolved, const std::string& node, const std::string& key,
                           const std::string& target) {
@@ -80,8 +77,7 @@ Status AdminDesk::Changes(const v1::ChangesRequest& request, v1::ChangesResponse
   Store::ChangeQuery query;
   query.nodes.assign(names.begin(), names.end());
   query.key = request.key();
-  query.since = std::chrono::system_clock::time_point(
-      std::chrono::microseconds(std::clamp<std::int64_t>(request.since_unix_us(), 0, INT64_MAX / 1000)));
+  query.since = NearestToUnixMicros(request.since_unix_us());
   const std::uint32_t limit = Limit(request.limit());
   query.limit = limit + 1;
   RW_ASSIGN_OR_RETURN(const auto changes, store_.Changes(query));
@@ -100,7 +96,7 @@ Status AdminDesk::Generations(const v1::GenerationsRequest& request,
   for (const StoredGeneration& g : generations) {
     v1::GenerationInfo& info = *response.add_generations();
     info.set_generation(g.generation.value);
-    info.set_created_unix_us(Micros(g.created));
+    info.set_created_unix_us(ToUnixMicros(g.created));
     info.set_author(g.author);
     info.set_comment(g.comment);
     info.set_rolled_back_from(g.rolled_back_from.value);
@@ -228,7 +224,7 @@ Status AdminDesk::Audit(const v1::AuditRequest& request, v1::AuditResponse& resp
   for (const AuditRow& row : rows) {
     v1::AuditEntry& entry = *response.add_entries();
     entry.set_id(row.id);
-    entry.set_at_unix_us(Micros(row.at));
+    entry.set_at_unix_us(ToUnixMicros(row.at));
     entry.set_who(row.who);
     entry.set_action(row.action);
     entry.set_subject(row.subject);

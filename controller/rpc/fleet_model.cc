@@ -6,6 +6,7 @@
 
 #include "controller/rpc/stored_state.h"
 #include "core/wire/wire.h"
+#include "railwright/unix_time.h"
 
 namespace railwright {
 
@@ -39,8 +40,7 @@ Status FleetModel::Load() {
     node.agent_version = report.agent_version;
     node.boot_id = report.boot_id;
     node.durable_change = node.known_change = report.stored_change;
-    node.heard->wall_us =
-        std::chrono::duration_cast<std::chrono::microseconds>(report.at.time_since_epoch()).count();
+    node.heard->wall_us = ToUnixMicros(report.at);
     node.lost_at = clock_.Now();  // it is dialling, most likely
     // What was in force when the state could not be resolved is not known; nobody is thrown out for that.
     if (!state_->problem.empty()) node.declared = true;

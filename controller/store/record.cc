@@ -1,4 +1,5 @@
 #include "controller/store/record.h"
+#include "railwright/unix_time.h"
 
 #include <openssl/evp.h>
 
@@ -19,21 +20,6 @@ std::string Sha256(std::string_view first, std::string_view second) {
   EVP_DigestFinal_ex(context, reinterpret_cast<unsigned char*>(digest.data()), &length);
   EVP_MD_CTX_free(context);
   return digest;
-}
-
-std::int64_t Micros(std::chrono::system_clock::time_point at) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count();
-}
-
-/// A stored number of microseconds since 1970. The clock counts nanoseconds: what is beyond them is damage.
-bool ReadTime(RecordReader& in, std::chrono::system_clock::time_point& at) {
-  using Clock = std::chrono::system_clock;
-  const std::chrono::microseconds since(in.Signed());
-  if (since < std::chrono::ceil<std::chrono::microseconds>(Clock::duration::min()) ||
-      since > std::chrono::floor<std::chrono::microseconds>(Clock::duration::max()))
-    return false;
-  at = Clock::time_point(since);
-  return true;
 }
 
 /// A stored number as an enum whose last member is `last`; anything else is damage.
@@ -146,7 +132,7 @@ std::string EncodeChange(const ChangeRecord& c) {
   out.Number(kFormat).Number(c.sequence).Number(static_cast<std::uint64_t>(c.kind));
   out.Text(c.key).Text(c.target).Text(c.from).Text(c.to).Text(c.by).Text(c.noticed);
   out.Number(c.ok ? 1 : 0).Text(c.message).Number(c.generation.value);
-  out.Signed(Micros(c.at)).Signed(c.took.count());
+  out.Signed(ToUnixMicros(c.at)).Signed(c.took.count());
   return out.bytes();
 }
 
@@ -164,7 +150,9 @@ bool DecodeChange(std::string_view bytes, ChangeRecord& c) {
   c.ok = in.Number() != 0;
   c.message = in.Text();
   c.generation.value = in.Number();
-  if (!ReadTime(in, c.at)) return false;
+  const auto at = FromUnixMicros(in.Signed());
+  if (!at) return false;
+  c.at = *at;
   c.took = std::chrono::microseconds(in.Signed());
   return in.Done();
 }

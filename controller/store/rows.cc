@@ -15,19 +15,9 @@ std::string NumberText(std::int64_t value) { return std::to_string(value); }
 
 }  // namespace
 
-std::int64_t ToMicros(std::chrono::system_clock::time_point at) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count();
-}
-
-std::chrono::system_clock::time_point FromMicros(std::int64_t us) {
-  // A damaged row may hold any number, and the clock counts nanoseconds in 64 bits (until the year 2262).
-  constexpr std::int64_t kMost = INT64_MAX / 1000;
-  return std::chrono::system_clock::time_point(std::chrono::microseconds(std::clamp(us, -kMost, kMost)));
-}
-
 std::string GenerationDigest(const StoredGeneration& g) {
   RecordWriter record;
-  record.Number(g.generation.value).Signed(ToMicros(g.created)).Text(g.author).Text(g.comment);
+  record.Number(g.generation.value).Signed(ToUnixMicros(g.created)).Text(g.author).Text(g.comment);
   record.Number(g.rolled_back_from.value).Number(g.nodes).Number(g.settings);
   record.Text(EncodeRestores(g.restores)).Number(g.documents.size());
   return RowDigest("generations", record.bytes());
@@ -37,7 +27,7 @@ Result<StoredGeneration> ReadGeneration(const Database& database, const Statemen
                                         std::size_t& documents) {
   StoredGeneration g;
   g.generation.value = static_cast<std::uint64_t>(row.Int(0));
-  g.created = FromMicros(row.Int(1));
+  g.created = NearestToUnixMicros(row.Int(1));
   g.author = row.Text(2);
   g.comment = row.Text(3);
   g.rolled_back_from.value = static_cast<std::uint64_t>(row.Int(4));
@@ -84,7 +74,7 @@ std::string ReportDigest(const StoredReport& r, std::string_view findings) {
   RecordWriter record;
   record.Text(r.report.node).Number(r.report.generation.value).Text(r.report.state_hash);
   record.Number(static_cast<std::uint64_t>(r.report.verdict)).Number(r.report.settled ? 1 : 0);
-  record.Text(r.report_hash).Signed(ToMicros(r.at)).Number(r.stored_change).Number(r.corrected);
+  record.Text(r.report_hash).Signed(ToUnixMicros(r.at)).Number(r.stored_change).Number(r.corrected);
   record.Text(r.agent_version).Text(r.boot_id).Text(findings);
   return RowDigest("reports", record.bytes());
 }
@@ -97,7 +87,7 @@ Result<StoredReport> ReadReport(const Database& database, const Statement& row) 
   r.report.verdict = static_cast<Verdict>(row.Int(3) & 0xff);
   r.report.settled = row.Int(4) != 0;
   r.report_hash = row.Text(5);
-  r.at = FromMicros(row.Int(6));
+  r.at = NearestToUnixMicros(row.Int(6));
   r.stored_change = static_cast<std::uint64_t>(row.Int(7));
   r.corrected = static_cast<std::uint64_t>(row.Int(8));
   r.agent_version = row.Text(9);
@@ -141,7 +131,7 @@ Result<Pause> ReadPause(const Database& database, const Statement& row) {
 std::string AuditDigest(std::uint64_t id, const AuditRow& row) {
   RecordWriter record;
   record.Number(id)
-      .Signed(ToMicros(row.at))
+      .Signed(ToUnixMicros(row.at))
       .Text(row.who)
       .Text(row.action)
       .Text(row.subject)
@@ -152,7 +142,7 @@ std::string AuditDigest(std::uint64_t id, const AuditRow& row) {
 Result<AuditRow> ReadAudit(const Database& database, const Statement& row) {
   AuditRow a;
   a.id = static_cast<std::uint64_t>(row.Int(0));
-  a.at = FromMicros(row.Int(1));
+  a.at = NearestToUnixMicros(row.Int(1));
   a.who = row.Text(2);
   a.action = row.Text(3);
   a.subject = row.Text(4);

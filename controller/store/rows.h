@@ -4,11 +4,9 @@
 #include "controller/store/record.h"
 #include "controller/store/sqlite.h"
 #include "controller/store/store.h"
+#include "railwright/unix_time.h"
 
 namespace railwright {
-
-std::int64_t ToMicros(std::chrono::system_clock::time_point at);
-std::chrono::system_clock::time_point FromMicros(std::int64_t us);
 
 // The columns that each reader below expects, in order; the digest is the last.
 inline constexpr const char* kGenerationColumns =

@@ -44,10 +44,10 @@ Status SqliteStore::PutReport(const NodeWrite& write, std::size_t& added) {
                                          "key, record, digest) VALUES (?, ?, ?, ?, ?, ?)"));
     insert.BindText(row.report.node)
         .Bind(Signed(change.sequence))
-        .Bind(ToMicros(change.at))
+        .Bind(ToUnixMicros(change.at))
         .BindText(change.key);
     insert.BindBlob(record).BindBlob(
-        ChangeDigest(row.report.node, change.sequence, ToMicros(change.at), change.key, record));
+        ChangeDigest(row.report.node, change.sequence, ToUnixMicros(change.at), change.key, record));
     RW_RETURN_IF_ERROR(insert.Run());
     added += static_cast<std::size_t>(writer_->Changed());
     row.stored_change = std::max(row.stored_change, change.sequence);
@@ -69,7 +69,7 @@ Status SqliteStore::PutReport(const NodeWrite& write, std::size_t& added) {
   upsert.BindText(row.report.node).Bind(Signed(row.report.generation.value)).BindText(row.report.state_hash);
   upsert.Bind(static_cast<std::int64_t>(row.report.verdict)).Bind(row.report.settled ? 1 : 0);
   upsert.BindText(row.report_hash)
-      .Bind(ToMicros(row.at))
+      .Bind(ToUnixMicros(row.at))
       .Bind(Signed(row.stored_change))
       .Bind(Signed(row.corrected));
   upsert.BindText(row.agent_version).BindText(row.boot_id).BindBlob(findings);
@@ -114,7 +114,7 @@ Result<std::vector<std::pair<std::string, ChangeRecord>>> SqliteStore::Changes(
                             "AND (?2 = '' OR key = ?2) AND at_us >= ?3 ORDER BY at_us DESC, id DESC"
                           : "SELECT node, sequence, at_us, key, record, digest FROM changes WHERE node = ?1 "
                             "AND (?2 = '' OR key = ?2) AND at_us >= ?3 ORDER BY at_us DESC, id DESC"));
-  select.BindText(one).BindText(query.key).Bind(ToMicros(query.since));
+  select.BindText(one).BindText(query.key).Bind(ToUnixMicros(query.since));
   std::vector<std::pair<std::string, ChangeRecord>> changes;
   while (changes.size() < query.limit) {
     RW_ASSIGN_OR_RETURN(const bool row, select.Step());

@@ -82,7 +82,10 @@ Status SqliteStore::AddGeneration(const StoredGeneration& g) {
                         writer_->Prepare("INSERT INTO generations (generation, created_us, author, comment, "
                                          "rolled_back_from, nodes, settings, restores, documents, digest) "
                                          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
-    insert.Bind(Signed(g.generation.value)).Bind(ToMicros(g.created)).BindText(g.author).BindText(g.comment);
+    insert.Bind(Signed(g.generation.value))
+        .Bind(ToUnixMicros(g.created))
+        .BindText(g.author)
+        .BindText(g.comment);
     insert.Bind(Signed(g.rolled_back_from.value)).Bind(Signed(g.nodes)).Bind(Signed(g.settings));
     insert.BindBlob(EncodeRestores(g.restores))
         .Bind(Signed(g.documents.size()))
@@ -203,7 +206,7 @@ Status SqliteStore::AddAudit(const AuditRow& row) {
                         writer_->Prepare("INSERT INTO audit (id, at_us, who, action, subject, "
                                          "detail, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"));
     insert.Bind(Signed(id))
-        .Bind(ToMicros(row.at))
+        .Bind(ToUnixMicros(row.at))
         .BindText(row.who)
         .BindText(row.action)
         .BindText(row.subject);
@@ -233,7 +236,7 @@ Status SqliteStore::Probe() {
       Statement write,
       writer_->Prepare("INSERT INTO probe (id, at_us, pad) VALUES (1, ?, zeroblob(65536)) ON "
                        "CONFLICT (id) DO UPDATE SET at_us = excluded.at_us, pad = excluded.pad"));
-  return write.Bind(ToMicros(std::chrono::system_clock::now())).Run();
+  return write.Bind(ToUnixMicros(std::chrono::system_clock::now())).Run();
 }
 
 Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& directory) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/text/times.h"
+#include "railwright/unix_time.h"
 
 namespace railwright {
 namespace {
@@ -54,8 +55,7 @@ Json ToJson(const ChangeRecord& change) {
           {"message", change.message},
           {"generation", change.generation.value},
           {"at", Rfc3339(change.at)},
-          {"at_unix_us",
-           std::chrono::duration_cast<std::chrono::microseconds>(change.at.time_since_epoch()).count()},
+          {"at_unix_us", ToUnixMicros(change.at)},
           {"took_us", change.took.count()}};
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "core/wire/wire.h"
+#include "railwright/unix_time.h"
 #include "railwright/utf8.h"
 
 namespace railwright {
@@ -125,7 +126,7 @@ v1::ChangeRecord ToWire(const ChangeRecord& change) {
   message.set_ok(change.ok);
   message.set_message(ValidUtf8(change.message));
   message.set_generation(change.generation.value);
-  message.set_at_unix_us(duration_cast<microseconds>(change.at.time_since_epoch()).count());
+  message.set_at_unix_us(ToUnixMicros(change.at));
   message.set_took_us(change.took.count());
   return message;
 }
@@ -143,8 +144,7 @@ ChangeRecord FromWire(const v1::ChangeRecord& message) {
   change.ok = message.ok();
   change.message = message.message();
   change.generation = Generation{message.generation()};
-  change.at = std::chrono::system_clock::time_point(
-      duration_cast<std::chrono::system_clock::duration>(Bounded(message.at_unix_us())));
+  change.at = NearestToUnixMicros(message.at_unix_us());
   change.took = Bounded(message.took_us());
   return change;
 }
