@@ -7,13 +7,10 @@
 #include "controller/rpc/intake.h"
 #include "core/wire/wire.h"
 #include "railwright/explain.h"
+#include "railwright/utf8.h"
 
 namespace railwright {
 namespace {
-
-std::int64_t Micros(auto duration) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
-}
 
 constexpr std::size_t kNameMost = 253;  // of a host name, RFC 1035
 /// A change that an agent says it made later than this from now was made now.
@@ -35,12 +32,8 @@ std::string Revisions(unsigned oldest, unsigned newest) {
                           : "wire revisions " + std::to_string(oldest) + " to " + std::to_string(newest);
 }
 
-/// A text from a stranger, for a message: short and printable.
-std::string Shown(const std::string& text) {
-  std::string shown;
-  for (const char c : text.substr(0, 64)) shown += c >= ' ' && c < 127 ? c : '?';
-  return shown;
-}
+/// A text from a stranger, for a message.
+std::string Shown(const std::string& text) { return Brief(text, 64); }
 
 void Refuse(AgentLink& link, v1::Refusal::Reason reason, const std::string& message) {
   v1::Refusal refusal;
@@ -85,8 +78,7 @@ void FleetModel::OnMessage(const std::shared_ptr<AgentLink>& link, v1::AgentMess
     return link->Consumed();  // else it was refused or replaced, and talks on
   }
   Node& node = *found->second;
-  node.heard->wall_us = Micros(clock_.WallNow().time_since_epoch());
-  node.heard->steady_us = Micros(clock_.Now().time_since_epoch());
+  node.heard->Note(clock_);
   switch (message.body_case()) {
     case v1::AgentMessage::kReport: OnReport(node, *message.mutable_report()); break;
     case v1::AgentMessage::kHeartbeat: OnHeartbeat(node, message.heartbeat()); break;
@@ -151,8 +143,7 @@ void FleetModel::OnHello(const std::shared_ptr<AgentLink>& link, const v1::Hello
   node.linked_at = clock_.Now();
   node.silent = false;
   by_link_[link.get()] = &node;
-  node.heard->wall_us = Micros(clock_.WallNow().time_since_epoch());
-  node.heard->steady_us = Micros(clock_.Now().time_since_epoch());
+  node.heard->Note(clock_);
   Welcome(node, hello);
   spdlog::info("node {} connected: railwright-agent {}, wire {}, generation {}", node.name,
                Shown(hello.version()), *wire, hello.generation());
@@ -226,7 +217,7 @@ void FleetModel::Welcome(Node& node, const v1::Hello& hello) {
 void FleetModel::OnNack(Node& node, const v1::Nack& nack) {
   node.nack = nack.message().empty() ? "the agent refused the state and gave no reason" : nack.message();
   node.nack_hash = nack.hash();
-  spdlog::warn("node {} refused generation {}: {}", node.name, nack.generation(), OneLine(node.nack));
+  spdlog::warn("node {} refused generation {}: {}", node.name, nack.generation(), Brief(node.nack, 300));
   Touch(node);
 }
 

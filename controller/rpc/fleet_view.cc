@@ -5,8 +5,14 @@
 
 #include "core/wire/wire.h"
 #include "railwright/explain.h"
+#include "railwright/unix_time.h"
 
 namespace railwright {
+
+void Heard::Note(const Clock& clock) {
+  wall_us = ToUnixMicros(clock.WallNow());
+  steady_us = std::chrono::duration_cast<std::chrono::microseconds>(clock.Now().time_since_epoch()).count();
+}
 
 bool Heard::Silent(Clock::Steady now, std::chrono::milliseconds silent_after) const {
   const std::int64_t heard = steady_us.load(std::memory_order_relaxed);

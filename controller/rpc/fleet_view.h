@@ -21,6 +21,8 @@ struct Heard {
   /// Longer than `silent_after` without a word, or never a word in this life of the controller. A stream that
   /// ended is no silence by itself: an agent that dials again at once was never gone.
   bool Silent(Clock::Steady now, std::chrono::milliseconds silent_after) const;
+  /// A word came now.
+  void Note(const Clock& clock);
 };
 
 struct NodeView {

@@ -74,12 +74,4 @@ void BoundAll(Message& message) {
 
 void Bound(v1::AgentMessage& message) { BoundAll(message); }
 
-std::string OneLine(std::string_view text, std::size_t most) {
-  std::string line(Whole(text, most));
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; }, '?');
-  if (line.size() < text.size()) line += "…";
-  return line;
-}
-
 }  // namespace railwright

@@ -30,7 +30,4 @@ inline constexpr std::uint64_t kNumberMost = std::uint64_t{1} << 53;
 /// version adds. A text that was cut says so at its end: "… [70000 bytes]".
 void Bound(v1::AgentMessage& message);
 
-/// `text` for a line of a log: control characters become "?", at most `most` bytes.
-std::string OneLine(std::string_view text, std::size_t most = 300);
-
 }  // namespace railwright

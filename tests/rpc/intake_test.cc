@@ -114,10 +114,5 @@ TEST(BoundTest, WhatIsWithinTheLimitsStaysByteForByte) {
   EXPECT_EQ(message.SerializeAsString(), before);
 }
 
-TEST(BoundTest, ALineOfALogIsOneLine) {
-  EXPECT_EQ(OneLine("a\nb\x1b[2J\x7f"), "a?b?[2J?");
-  EXPECT_EQ(OneLine("h\u00e9llo", 2), "h…");
-}
-
 }  // namespace
 }  // namespace railwright
