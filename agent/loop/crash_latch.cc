@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/loop/files.h"
+#include "railwright/utf8.h"
 
 namespace railwright {
 
@@ -27,7 +28,7 @@ void CrashLatch::Open() {
 }
 
 bool CrashLatch::Marked(const std::string& hash) const {
-  return deaths_ > 0 && hash_ == hash && ::access(path_.c_str(), F_OK) == 0;
+  return deaths_ > 0 && hash_ == Brief(hash) && ::access(path_.c_str(), F_OK) == 0;
 }
 
 std::string CrashLatch::Holds(const std::string& hash) const {
@@ -40,10 +41,10 @@ std::string CrashLatch::Holds(const std::string& hash) const {
 
 Status CrashLatch::Begin(const std::string& hash, std::uint64_t generation) {
   // Begun twice in one life (sent again before its first pass) is one death at most.
-  if (!(begun_ && hash_ == hash)) deaths_ = Marked(hash) && !begun_ ? deaths_ + 1 : 1;
-  hash_ = hash;
+  if (!(begun_ && hash_ == Brief(hash))) deaths_ = Marked(hash) && !begun_ ? deaths_ + 1 : 1;
+  hash_ = Brief(hash);
   begun_ = true;
-  const Json marker{{"generation", generation}, {"hash", hash}, {"deaths", deaths_}, {"version", version_}};
+  const Json marker{{"generation", generation}, {"hash", hash_}, {"deaths", deaths_}, {"version", version_}};
   return WriteWhole(path_, marker.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n",
                     Sync::kDurable);
 }

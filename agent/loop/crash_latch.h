@@ -34,7 +34,7 @@ class CrashLatch {
 
  private:
   const std::string path_, version_;
-  std::string hash_;
+  std::string hash_;    // as Brief shows it: the marker stays small, whatever calls itself a hash
   int deaths_ = 0;      // if this life dies, too, while begun_
   bool begun_ = false;  // in this life
 };

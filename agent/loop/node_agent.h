@@ -95,6 +95,8 @@ class NodeAgent {
     std::uint64_t scans_before = 0;  // for refresh
   };
 
+  /// Of a Nack or a refused dry run: what it quotes of the state is poison, perhaps.
+  static constexpr std::size_t kLongestReason = 1024;
   static std::string Of(Generation generation);
   Status TakeUp();
   Status TakeUpKept();

@@ -12,7 +12,6 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr std::size_t kLongestReason = 1024;      // of a refused dry run
 constexpr std::size_t kMostCommands = 64;         // that may wait; a controller asks for one or two
 constexpr milliseconds kDefaultPatience{10'000};  // for a command without a deadline
 constexpr milliseconds kLongestPatience{3'600'000};

@@ -9,12 +9,6 @@
 
 namespace railwright {
 
-namespace {
-
-constexpr std::size_t kLongestReason = 1024;  // of a Nack: what it quotes of the state is poison, perhaps
-
-}  // namespace
-
 std::string NodeAgent::Of(Generation generation) { return "generation " + std::to_string(generation.value); }
 
 // What the last life accepted is in force again, before any controller is reached.
@@ -74,7 +68,7 @@ void NodeAgent::OnDesired(const v1::DesiredState& message) {
   // Before it is even parsed: whatever of it ends this process, the next life shall know.
   const bool in_force = message.generation() == state_.generation.value && message.hash() == state_.hash;
   if (!in_force)
-    if (Status status = latch_.Begin(Brief(message.hash()), message.generation()); !status.ok())
+    if (Status status = latch_.Begin(message.hash(), message.generation()); !status.ok())
       SetTrouble(std::move(status));
   const auto state = FromWire(message);
   Status status = state.ok() ? Take(message, *state) : state.status();
