@@ -35,7 +35,8 @@ std::string FixFor(const Step& step) {
     return "set `mode: enforce` in " + (step.origin.document.empty() ? "its profile" : step.origin.document) +
            ", then `railctl apply -f " + (file.empty() ? "FILE" : file) + "`";
   }
-  if (reason == "Paused") return "`railctl pause --resume` when the work is done";
+  if (reason == "Paused")
+    return "when the work is done: `railctl pause --resume` with the node or key that `railctl pause` lists";
   if (reason == "ApprovalNeeded") return "change it by hand in a maintenance window, with the node drained";
   return {};
 }
