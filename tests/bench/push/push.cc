@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -79,7 +80,8 @@ class SimulatedAgent final : public grpc::ClientBidiReactor<v1::AgentMessage, v1
     stub_ = v1::AgentService::NewStub(channel_);
     context_.set_wait_for_ready(true);
     stub_->async()->Connect(&context_, this);
-    auto& hello = *Next().mutable_hello();
+    v1::AgentMessage message;
+    auto& hello = *message.mutable_hello();
     hello.set_node(node_);
     hello.set_version(RAILWRIGHT_VERSION);
     hello.set_wire(kWire);
@@ -88,7 +90,7 @@ class SimulatedAgent final : public grpc::ClientBidiReactor<v1::AgentMessage, v1
     hello.set_boot_id("bench");
     hello.set_state_hash(hash_);
     hello.set_generation(generation_);
-    StartWrite(&outgoing_);
+    Send(std::move(message));
     StartRead(&incoming_);
     StartCall();
   }
@@ -103,7 +105,8 @@ class SimulatedAgent final : public grpc::ClientBidiReactor<v1::AgentMessage, v1
     if (incoming_.has_desired()) {
       hash_ = incoming_.desired().hash();
       generation_ = incoming_.desired().generation();
-      auto& report = *Next().mutable_report();
+      v1::AgentMessage message;
+      auto& report = *message.mutable_report();
       report.set_sequence(++sequence_);
       report.set_generation(generation_);
       report.set_state_hash(hash_);
@@ -121,16 +124,24 @@ class SimulatedAgent final : public grpc::ClientBidiReactor<v1::AgentMessage, v1
         finding.set_verdict(v1::VERDICT_COMPLIANT);
         finding.add_evidence(std::string(150, 'e'));
       }
-      StartWrite(&outgoing_);  // one state at a time is under way here, so the write before is long done
+      Send(std::move(message));
     }
     StartRead(&incoming_);
+  }
+  void OnWriteDone(bool ok) override {
+    std::lock_guard lock(mutex_);
+    outgoing_.pop_front();
+    if (ok && !outgoing_.empty()) StartWrite(&outgoing_.front());
   }
   void OnDone(const grpc::Status&) override { done.Up(); }
 
  private:
-  v1::AgentMessage& Next() {
-    outgoing_.Clear();
-    return outgoing_;
+  /// The answer to a message may be read before its own OnWriteDone is called, so the next one may have to
+  /// wait.
+  void Send(v1::AgentMessage message) {
+    std::lock_guard lock(mutex_);
+    outgoing_.push_back(std::move(message));
+    if (outgoing_.size() == 1) StartWrite(&outgoing_.front());
   }
   const std::string node_;
   std::string hash_;
@@ -138,7 +149,8 @@ class SimulatedAgent final : public grpc::ClientBidiReactor<v1::AgentMessage, v1
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::AgentService::Stub> stub_;
   grpc::ClientContext context_;
-  v1::AgentMessage outgoing_;
+  std::mutex mutex_;
+  std::deque<v1::AgentMessage> outgoing_;  ///< the first is being written
   v1::ControllerMessage incoming_;
 };
 
@@ -150,7 +162,9 @@ class Controller {
   }
   ~Controller() { End(SIGTERM); }
   void Start() {
-    std::vector<std::string> words{program_, "serve", "--state-dir", directory_};
+    // Through setpriv, so that no controller outlives a benchmark that was killed.
+    std::vector<std::string> words{"/usr/bin/setpriv", "--pdeathsig", "KILL", program_, "serve",
+                                   "--state-dir",      directory_};
     std::vector<char*> argv;
     for (auto& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
