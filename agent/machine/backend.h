@@ -41,4 +41,7 @@ std::unique_ptr<Backend> MakeKmod(std::string root);
 /// `/pkg`, the package database below `root`.
 std::unique_ptr<Backend> MakePackages(std::string root);
 
+/// `/rdma`: devices, queue pairs, the mode of network namespaces.
+std::unique_ptr<Backend> MakeRdma();
+
 }  // namespace railwright::machine

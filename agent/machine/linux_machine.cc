@@ -1,7 +1,7 @@
 #include "agent/machine/linux_machine.h"
 
-#include <array>
 #include <utility>
+#include <vector>
 
 #include "agent/machine/backend.h"
 #include "agent/machine/netlink_socket.h"
@@ -13,18 +13,20 @@ namespace {
 
 class LinuxMachine final : public Machine {
  public:
-  explicit LinuxMachine(const LinuxMachineOptions& options)
-      : backends_{{{"/proc", MakeKernelFiles(options.root)},
-                   {"/sys", MakeKernelFiles(options.root)},
-                   {"/file", MakePlainFiles(options.root)},
-                   {"/rtnl/link", MakeRtnlLink(route_)},
-                   {"/rtnl/addr", MakeRtnlAddr(route_)},
-                   {"/rtnl/route", MakeRtnlRoute(route_)},
-                   {"/rtnl/rule", MakeRtnlRule(route_)},
-                   {"/ethtool", MakeEthtool(route_)},
-                   {"/nft", MakeNft(options.ruleset_file)},
-                   {"/kmod", MakeKmod(options.root)},
-                   {"/pkg", MakePackages(options.root)}}} {}
+  explicit LinuxMachine(const LinuxMachineOptions& options) {
+    Serve("/proc", MakeKernelFiles(options.root));
+    Serve("/sys", MakeKernelFiles(options.root));
+    Serve("/file", MakePlainFiles(options.root));
+    Serve("/rtnl/link", MakeRtnlLink(route_));
+    Serve("/rtnl/addr", MakeRtnlAddr(route_));
+    Serve("/rtnl/route", MakeRtnlRoute(route_));
+    Serve("/rtnl/rule", MakeRtnlRule(route_));
+    Serve("/ethtool", MakeEthtool(route_));
+    Serve("/nft", MakeNft(options.ruleset_file));
+    Serve("/kmod", MakeKmod(options.root));
+    Serve("/pkg", MakePackages(options.root));
+    Serve("/rdma", MakeRdma());
+  }
 
   Result<std::string> Get(std::string_view path) const override {
     RW_ASSIGN_OR_RETURN(Backend* const backend, Serving(path));
@@ -43,6 +45,10 @@ class LinuxMachine final : public Machine {
   }
 
  private:
+  void Serve(std::string_view prefix, std::unique_ptr<Backend> backend) {
+    backends_.emplace_back(prefix, std::move(backend));
+  }
+
   Result<Backend*> Serving(std::string_view path) const {
     if (const std::string_view problem = PathProblem(path); !problem.empty())
       return Status(Code::kInvalidArgument, "\"" + std::string(path) + "\": " + std::string(problem));
@@ -52,7 +58,7 @@ class LinuxMachine final : public Machine {
   }
 
   NetlinkSocket route_{NETLINK_ROUTE};
-  std::array<std::pair<std::string_view, std::unique_ptr<Backend>>, 11> backends_;
+  std::vector<std::pair<std::string_view, std::unique_ptr<Backend>>> backends_;
 };
 
 }  // namespace
