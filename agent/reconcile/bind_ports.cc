@@ -109,6 +109,17 @@ std::string RdmaDeviceOf(const Machine& machine, const BoundPort& bound,
   return {};
 }
 
+// "mlx5_core", of /sys/class/net/<if>/device/uevent; "" for what has no device (a bond, a VLAN).
+std::string DriverOf(const Machine& machine, const std::string& netdev) {
+  const auto uevent = machine.Get(Join(kNet, netdev, "/device/uevent"));
+  if (!uevent.ok()) return {};
+  constexpr std::string_view kDriver = "DRIVER=";
+  const auto at = uevent->find(kDriver);
+  if (at == std::string::npos) return {};
+  const auto from = at + kDriver.size();
+  return uevent->substr(from, uevent->find('\n', from) - from);
+}
+
 // "card:0000:18:00.1" → "card:0000:18:00".
 std::string_view WithoutFunction(std::string_view card) { return card.substr(0, card.rfind('.')); }
 
@@ -167,8 +178,16 @@ std::vector<std::string> ManagementPath(const Machine& machine, const NodeFacts&
       // A port that is not there now may come back under the name it was declared with.
       if (!bound.port.netdev.empty()) found.insert(bound.port.netdev);
     }
-    if (!bound.bdf.empty() && (management || found.contains(bound.netdev))) cards.insert("card:" + bound.bdf);
+    // A storage port is written by nobody, so what takes its whole card or its driver must not be either.
+    const bool spared = management || bound.port.role == PortRole::kStorage || found.contains(bound.netdev);
+    if (spared && !bound.bdf.empty()) cards.insert("card:" + bound.bdf);
+    if (spared && !bound.netdev.empty())
+      if (const std::string driver = DriverOf(machine, bound.netdev); !driver.empty())
+        cards.insert("driver:" + driver);
   }
+  for (const std::string& netdev : found)
+    if (const std::string driver = DriverOf(machine, netdev); !driver.empty())
+      cards.insert("driver:" + driver);
   found.merge(cards);
   return {found.begin(), found.end()};
 }

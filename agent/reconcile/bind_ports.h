@@ -11,7 +11,7 @@ namespace railwright {
 
 /// What a plan must not disturb, as blast sets name it: the netdevs of management ports, `netdevs`,
 /// everything that these stand upon (bond members, the parent of a VLAN; /sys/class/net/<if>/lower_*), and
-/// "card:<bdf>" of management ports. Sorted.
+/// "card:<bdf>" and "driver:<name>" of management and storage ports. Sorted.
 std::vector<std::string> ManagementPath(const Machine& machine, const NodeFacts& facts,
                                         const std::vector<std::string>& netdevs);
 

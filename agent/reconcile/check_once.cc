@@ -1,5 +1,6 @@
 // One pass without a loop: what is, and what a state would do. Reads only.
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "agent/reconcile/bind_ports.h"
@@ -23,12 +24,17 @@ void LookOnce(const Machine& machine, const DesiredState& state, Policy policy, 
   policy.management = ManagementPath(machine, seen.facts, management.netdevs);
   policy.management_unknown = management.unknown;
   std::vector<std::pair<const Wish*, Step>> steps;
+  std::optional<Busy> busy;
   for (Wish& wish : seen.wishes) {
     BindWish(wish, seen.facts);
     Sight sight;
     Look(machine, wish, sight);
     Finding finding = Judge(wish, sight);
     if (auto step = MakeStep(wish, sight, policy)) {
+      if (step->refused.empty() && step->disruption > Disruption::kTrafficBlip) {
+        if (!busy) busy = LookForJobs(machine, seen.facts);
+        RefuseIfBusy(*step, *busy, seen.facts);
+      }
       Annotate(finding, *step);
       steps.emplace_back(&wish, *std::move(step));
     }

@@ -82,6 +82,11 @@ void Reconciler::Impl::Enforce() {
 }
 
 void Reconciler::Impl::Correct(Entry& entry) {
+  if (entry.step->disruption > Disruption::kTrafficBlip) {
+    busy_.reset();  // a job may have started since this pass began
+    RefreshFinding(entry);
+    if (!entry.Eligible()) return;
+  }
   const Observation before = entry.sight.observation;
   entry.looked_at = clock_.Now();
   Outcome outcome = writer_.Fulfil(entry.wish, entry.sight);

@@ -9,6 +9,7 @@
 
 #include "agent/reconcile/apply.h"
 #include "agent/reconcile/backoff.h"
+#include "agent/reconcile/busy.h"
 #include "agent/reconcile/contention.h"
 #include "agent/reconcile/plan.h"
 #include "agent/reconcile/reconciler.h"
@@ -115,6 +116,7 @@ struct Reconciler::Impl {
   void ObserveMarked();
   void Assess(Entry& entry, const Mark& mark);
   void RefreshFinding(Entry& entry);
+  const Busy& JobsNow();
   void ReleaseHolds(Clock::Steady now);
   void RunChecks(bool all);
   void ReportOpenSteps();
@@ -155,6 +157,8 @@ struct Reconciler::Impl {
   std::vector<Pause> pauses_;  // all that were given
   Management management_;
   Policy policy_;
+  std::optional<Busy> busy_;  // as seen in this pass; looked for only when a step asks
+  std::optional<Clock::Steady> busy_again_at_;
   std::unique_ptr<NodeFacts> facts_ = std::make_unique<NodeFacts>();
   Trace bind_trace_;
   std::map<const Setting*, std::string> prepare_errors_;

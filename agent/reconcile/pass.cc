@@ -21,6 +21,9 @@ bool SameBinding(const NodeFacts& a, const NodeFacts& b) {
                     });
 }
 
+// No event tells that a queue pair or a process has gone; one dump a device is some microseconds.
+constexpr std::chrono::seconds kLookForJobsAgain{10};
+
 }  // namespace
 
 void Reconciler::Impl::Rebind() {
@@ -148,12 +151,21 @@ void Reconciler::Impl::Assess(Entry& entry, const Mark& mark) {
     entry.hold->until = Hold::Until::kTime;  // it may work now; the backoff still holds
 }
 
+const Busy& Reconciler::Impl::JobsNow() {
+  if (!busy_) busy_ = LookForJobs(machine_, *facts_);
+  return *busy_;
+}
+
 void Reconciler::Impl::RefreshFinding(Entry& entry) {
   static const std::string kNoError;
   const auto prepare = prepare_errors_.find(entry.wish.setting);
   Finding finding =
       Judge(entry.wish, entry.sight, prepare == prepare_errors_.end() ? kNoError : prepare->second);
   entry.step = MakeStep(entry.wish, entry.sight, policy_);
+  if (entry.step && entry.step->refused.empty() && entry.step->disruption > Disruption::kTrafficBlip) {
+    RefuseIfBusy(*entry.step, JobsNow(), *facts_);
+    if (entry.step->refused == "Busy") busy_again_at_ = clock_.Now() + kLookForJobsAgain;
+  }
   if (entry.step) Annotate(finding, *entry.step);
   if (finding.verdict == Verdict::kDrifted && entry.step && entry.step->refused.empty()) {
     if (entry.paused_now) {
@@ -184,6 +196,11 @@ void Reconciler::Impl::ReleaseHolds(Clock::Steady now) {
     const bool read = entry.read_again_at && *entry.read_again_at <= now;
     const bool verify = entry.hold && entry.hold->verifying && entry.hold->retry_at <= now;
     if (read || verify) entry.mark.set = look_now_ = true;
+  }
+  if (busy_again_at_ && *busy_again_at_ <= now) {
+    busy_again_at_.reset();
+    for (Entry& entry : entries_)
+      if (entry.step && entry.step->refused == "Busy") entry.reassess = entry.mark.set = look_now_ = true;
   }
   bool released = true;
   while (released) {  // a cause first, then those that wait for it

@@ -37,7 +37,11 @@ std::string FixFor(const Step& step) {
   }
   if (reason == "Paused")
     return "when the work is done: `railctl pause --resume` with the node or key that `railctl pause` lists";
-  if (reason == "ApprovalNeeded") return "change it by hand in a maintenance window, with the node drained";
+  if (reason == "ApprovalNeeded")
+    return "allow it by `max_disruption: " + std::string(Name(step.disruption)) + "` in " +
+           (step.origin.document.empty() ? "its profile" : step.origin.document) +
+           ", or change it by hand with the node drained";
+  if (reason == "Busy") return "wait for the job to end, or drain the node; the agent then does it by itself";
   return {};
 }
 
@@ -106,12 +110,22 @@ std::optional<Step> MakeStep(const Wish& wish, const Sight& sight, const Policy&
     if (!pause->by.empty()) message += " by " + pause->by;
     if (!pause->reason.empty()) message += ": " + pause->reason;
     Refuse(step, "Paused", OneLine(message, 512));
-  } else if (step.disruption > policy.max_disruption) {
+  } else if (const Disruption most = std::max(policy.max_disruption, wish.spec.max_disruption);
+             step.disruption > most) {
     Refuse(step, "ApprovalNeeded",
            "the change is of class " + std::string(Name(step.disruption)) +
-               "; without approval changes end at " + std::string(Name(policy.max_disruption)));
+               "; without approval changes end at " + std::string(Name(most)));
   }
   return step;
+}
+
+void RefuseIfBusy(Step& step, const Busy& busy, const NodeFacts& facts) {
+  if (!step.refused.empty() || step.disruption <= Disruption::kTrafficBlip) return;
+  const std::string user = HurtBy(busy, facts, step);
+  if (user.empty()) return;
+  Refuse(step, "Busy",
+         "busy: " + user + "; a change of class " + std::string(Name(step.disruption)) +
+             " waits until nobody is hurt");
 }
 
 void Annotate(Finding& finding, const Step& step) {
@@ -119,7 +133,8 @@ void Annotate(Finding& finding, const Step& step) {
   finding.reason = step.refused;
   finding.message += "; not corrected: " + step.refused_message;
   finding.fix = FixFor(step);
-  if (step.refused == "ApprovalNeeded" || step.refused == "NeedsReboot") finding.verdict = Verdict::kPending;
+  if (step.refused == "ApprovalNeeded" || step.refused == "Busy" || step.refused == "NeedsReboot")
+    finding.verdict = Verdict::kPending;
 }
 
 bool Before(const Wish& a, const Wish& b) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/reconcile/busy.h"
 #include "agent/reconcile/observe.h"
 #include "agent/reconcile/wish.h"
 #include "railwright/state.h"
@@ -14,10 +15,10 @@ namespace railwright {
 
 /// What may be written at all.
 struct Policy {
-  std::vector<std::string> management;  ///< of ManagementPath
-  std::string management_unknown;       ///< of Management
-  Disruption max_disruption = Disruption::kTrafficBlip;
-  std::vector<Pause> pauses;  ///< those of this node
+  std::vector<std::string> management;                   ///< of ManagementPath
+  std::string management_unknown;                        ///< of Management
+  Disruption max_disruption = Disruption::kTrafficBlip;  ///< unless a profile allows more
+  std::vector<Pause> pauses;                             ///< those of this node
 };
 
 /// The pause that covers a key of `setting` (by the full key, its family, or all keys); null when none does.
@@ -29,8 +30,11 @@ const Pause* PauseOf(const std::vector<Pause>& pauses, const std::string& key, c
 /// ObserveOnly, NeedsReboot, ObserveMode, Paused, ApprovalNeeded.
 std::optional<Step> MakeStep(const Wish& wish, const Sight& sight, const Policy& policy);
 
-/// Puts a refusal into the finding it belongs to: reason, message and the next step. ApprovalNeeded and
-/// NeedsReboot make it Pending; every other refusal leaves it Drifted.
+/// Refuses (Busy) a step above TrafficBlip that is not refused yet and would hurt a job.
+void RefuseIfBusy(Step& step, const Busy& busy, const NodeFacts& facts);
+
+/// Puts a refusal into the finding it belongs to: reason, message and the next step. ApprovalNeeded, Busy
+/// and NeedsReboot make it Pending; every other refusal leaves it Drifted.
 void Annotate(Finding& finding, const Step& step);
 
 /// Whether a is executed before b: by the settings' order, then key, then target.

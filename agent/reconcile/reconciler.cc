@@ -173,6 +173,7 @@ bool Reconciler::Impl::Tick() {
   if (!scan && !again && !(event && budget_.Take(now))) return std::exchange(changed_, false);
 
   ++tick_;
+  busy_.reset();
   pass_start_ = now;
   pass_by_event_ = !scan && !again;
   scan_ = look_now_ = false;
@@ -212,6 +213,7 @@ Clock::Steady Reconciler::Impl::NextDue() const {
   if (scan_ || look_now_) return now;
   Clock::Steady due = next_scan_;
   if (look_again_at_) due = std::min(due, *look_again_at_);
+  if (busy_again_at_) due = std::min(due, *busy_again_at_);
   bool event = rebind_;
   for (const Entry& entry : entries_) {
     event = event || entry.mark.set;

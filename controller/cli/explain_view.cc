@@ -28,6 +28,8 @@ std::string_view EffectText(Effect effect) {
   switch (effect) {
     case Effect::kRuntime: return "at once";
     case Effect::kNeedsReboot: return "at the next boot; until then Pending (NeedsReboot)";
+    case Effect::kNextBoot:
+      return "stored at once, in force after the next boot; until then Pending (NeedsReboot)";
     case Effect::kObserveOnly: break;
   }
   return "never: this version reads it and does not write it (ObserveOnly)";

@@ -41,6 +41,7 @@ CompiledProfile ProfileCompiler::Compile(const v1::Profile& profile) {
   CompiledProfile out;
   out.document = &document_;
   out.mode = ParseMode(profile.mode()).value_or(Mode::kObserve);
+  out.max_disruption = ParseDisruption(profile.max_disruption()).value_or(Disruption::kTrafficBlip);
   out.precedence = profile.precedence();
   Select(profile, out);
   std::map<std::string, const v1::SettingEntry*> seen;

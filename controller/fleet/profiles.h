@@ -30,6 +30,7 @@ struct CompiledProfile {
   const Document* document = nullptr;
   Selector selector;
   Mode mode = Mode::kObserve;
+  Disruption max_disruption = Disruption::kTrafficBlip;
   int precedence = 0;
   std::vector<CompiledSetting> settings;
   std::vector<std::size_t> nodes;  // of the inventory, that it selects

@@ -117,7 +117,8 @@ ResolvedNode Layering::Settle(const Family& family) {
         Note(at.key, at.target, winner, voice, family);
     }
     const Layer& top = layers.front();
-    settings.push_back({at.key, at.target, top.value, top.mode, top.origin});
+    settings.push_back(
+        {at.key, at.target, top.value, top.mode, top.origin, voices.front().profile->max_disruption});
     all_layers.emplace_hint(all_layers.end(), at, std::move(layers));
   }
   ResolvedNode out;

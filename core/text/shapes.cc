@@ -20,6 +20,7 @@ std::string_view Name(Effect effect) {
   switch (effect) {
     case Effect::kRuntime: return "runtime";
     case Effect::kNeedsReboot: return "reboot";
+    case Effect::kNextBoot: return "next-boot";
     case Effect::kObserveOnly: break;
   }
   return "observe-only";

@@ -71,12 +71,22 @@ v1::SettingSpec ToWire(const SettingSpec& spec) {
   message.set_value(ValidUtf8(spec.value));
   message.set_mode(ToWire(spec.mode));
   *message.mutable_origin() = ToWire(spec.origin);
+  // The default is not written, so that a state without it keeps its bytes and its hash.
+  if (spec.max_disruption != Disruption::kTrafficBlip)
+    message.set_max_disruption(ToWire(spec.max_disruption));
   return message;
 }
 
 SettingSpec FromWire(const v1::SettingSpec& message) {
-  return {message.key(), message.target(), message.value(), FromWire(message.mode()),
-          FromWire(message.origin())};
+  // What an older controller leaves out, and a class that is not known here, allow no more than the default.
+  const bool told = message.max_disruption() > v1::DISRUPTION_UNSPECIFIED &&
+                    message.max_disruption() <= v1::DISRUPTION_REBOOT;
+  return {message.key(),
+          message.target(),
+          message.value(),
+          FromWire(message.mode()),
+          FromWire(message.origin()),
+          told ? FromWire(message.max_disruption()) : Disruption::kTrafficBlip};
 }
 
 v1::Finding ToWire(const Finding& finding) {
@@ -231,6 +241,7 @@ v1::Catalog DescribeCatalog(const Catalog& catalog, const std::vector<std::uniqu
     switch (info.effect) {
       case Effect::kRuntime: out->set_effect("runtime"); break;
       case Effect::kNeedsReboot: out->set_effect("reboot"); break;
+      case Effect::kNextBoot: out->set_effect("next-boot"); break;
       case Effect::kObserveOnly: out->set_effect("observe-only"); break;
     }
     out->set_interface(info.interface);

@@ -12,10 +12,15 @@ constexpr std::array kPages{
         "The kernel refused the value, or took it and shows another. The message holds its own words. The "
         "plan "
         "that held the step was undone. Next: `railctl why NODE KEY`, then correct the value or the cause."},
-    ReasonPage{"ApprovalNeeded", "RW-9011", "The change disturbs more than policy allows by itself.",
-               "Automatic changes end at TrafficBlip. A step that takes a link down, resets a function or "
-               "reboots waits "
-               "for confirmed apply, which this version does not have; it is not done."},
+    ReasonPage{
+        "ApprovalNeeded", "RW-9011", "The change disturbs more than policy allows by itself.",
+        "Changes end at TrafficBlip unless the profile says `max_disruption: LinkFlap` or more. A step "
+        "that takes a link down, resets a function or reboots is not done without that word."},
+    ReasonPage{
+        "Busy", "RW-9044", "The change would hurt a job that runs now.",
+        "A queue pair in state RTS uses the port, or a process runs on a GPU of the node, and the change is "
+        "above TrafficBlip. The message names who. Nothing is to be done: the agent looks again each 10 s "
+        "and makes the change when nobody uses the port. Whose use cannot be told counts as busy."},
     ReasonPage{
         "Contended", "RW-9004", "The value keeps coming back; enforcement of it has stopped.",
         "Somebody else owns this knob and sets it again after every correction. The message names who, or "

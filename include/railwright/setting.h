@@ -15,8 +15,15 @@ namespace railwright {
 
 enum class TargetKind : std::uint8_t { kNode, kPort };
 
-/// When a written value takes effect; kObserveOnly: Railwright does not write it (yet).
-enum class Effect : std::uint8_t { kRuntime, kNeedsReboot, kObserveOnly };
+/// When a written value takes effect.
+enum class Effect : std::uint8_t {
+  kRuntime,      ///< at once
+  kNeedsReboot,  ///< at the next boot, and Railwright does not write it
+  kObserveOnly,  ///< Railwright does not write it (yet)
+  /// At the next boot; the write itself only stores it. What is stored and not yet in force is observed as
+  /// `pending_reboot`, which counts as read back.
+  kNextBoot,
+};
 
 /// How drift of a setting is noticed, and the longest it can take.
 struct Noticed {
@@ -128,8 +135,8 @@ class Setting {
   /// The class of this very change; by default info().disruption.
   virtual Disruption DisruptionOf(const Target& target, std::string_view from, std::string_view to) const;
 
-  /// Everything the write disturbs, as netdev names or "card:<bdf>"; by default the port's netdev, or
-  /// nothing.
+  /// Everything the write disturbs: netdev names, "card:<bdf>" (all functions of the card), "driver:<name>"
+  /// (all devices of it), "unit:<name>"; by default the port's netdev, or nothing.
   virtual std::vector<std::string> BlastSet(const Target& target) const;
 
   /// Things done once at agent start, before the first observation (configfs directories). What was created

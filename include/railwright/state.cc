@@ -72,6 +72,13 @@ std::optional<Mode> ParseMode(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<Disruption> ParseDisruption(std::string_view text) {
+  for (const Disruption one : {Disruption::kNone, Disruption::kTrafficBlip, Disruption::kLinkFlap,
+                               Disruption::kFunctionReset, Disruption::kReboot, Disruption::kPowerCycle})
+    if (Name(one) == text) return one;
+  return std::nullopt;
+}
+
 std::optional<PortRole> ParsePortRole(std::string_view text) {
   if (text == "fabric") return PortRole::kFabric;
   if (text == "storage") return PortRole::kStorage;

@@ -40,6 +40,9 @@ struct Origin {
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 
+/// How much a change disturbs; ordered. Source: fact sheet section 14 and vendor documents named per setting.
+enum class Disruption : std::uint8_t { kNone, kTrafficBlip, kLinkFlap, kFunctionReset, kReboot, kPowerCycle };
+
 /// One resolved wish: this key, on this target, has this value.
 struct SettingSpec {
   std::string key;     ///< full key, "sysctl.net.ipv4.conf.all.arp_ignore"
@@ -47,6 +50,8 @@ struct SettingSpec {
   std::string value;   ///< as declared (canonical by the catalogue); lists joined by ","
   Mode mode = Mode::kObserve;
   Origin origin;
+  /// The highest class that a write of it may be of without a further approval, by its profile.
+  Disruption max_disruption = Disruption::kTrafficBlip;
   friend bool operator==(const SettingSpec&, const SettingSpec&) = default;
 };
 
@@ -67,9 +72,6 @@ struct DesiredState {
   std::vector<SettingSpec> settings;
   std::vector<KeyTarget> restore;  ///< no longer declared; the journalled original is to be put back
 };
-
-/// How much a change disturbs; ordered. Source: fact sheet section 14 and vendor documents named per setting.
-enum class Disruption : std::uint8_t { kNone, kTrafficBlip, kLinkFlap, kFunctionReset, kReboot, kPowerCycle };
 
 /// No evidence is Unknown, and Unknown never passes anything.
 enum class Verdict : std::uint8_t { kUnknown, kCompliant, kDrifted, kPending, kNotApplicable };
@@ -174,5 +176,6 @@ std::string_view Name(Verdict);     ///< Compliant Drifted Pending NotApplicable
 std::string_view Name(ChangeKind);  ///< intended corrective restored undone drift contended
 std::optional<Mode> ParseMode(std::string_view);
 std::optional<PortRole> ParsePortRole(std::string_view);
+std::optional<Disruption> ParseDisruption(std::string_view);
 
 }  // namespace railwright

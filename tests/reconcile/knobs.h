@@ -26,6 +26,8 @@ class Knob final : public Setting {
     std::vector<std::string> blast{};  ///< instead of the default
     bool needs_address = false;        ///< Desired is the port's first address for the value "declared"
     std::string prepared{};            ///< made by Prepare
+    /// Apply writes here, and what differs from it is pending until the next boot.
+    std::string next{};
   };
   explicit Knob(Make make) : make_(std::move(make)) {
     info_.key = make_.key;
@@ -56,6 +58,13 @@ class Knob final : public Setting {
   }
   Result<Observation> Observe(const Machine& machine, const Target& target) const override {
     auto value = machine.Get(Path(target));
+    if (value.ok() && !make_.next.empty()) {
+      const auto next = machine.Get(make_.next);
+      if (!next.ok()) return next.status();
+      Observation seen = Observation::Value(*value);
+      seen.pending_reboot = *next == target.wish && *next != *value;
+      return seen;
+    }
     if (value.ok())
       return *value == "unsupported" ? Observation::NotApplicable("NoSuchKnob", "this card has none")
                                      : Observation::Value(*value);
@@ -63,7 +72,7 @@ class Knob final : public Setting {
     return value.status();
   }
   Status Apply(Machine& machine, const Target& target, std::string_view value) const override {
-    return machine.Set(Path(target), value);
+    return machine.Set(make_.next.empty() ? Path(target) : make_.next, value);
   }
   std::vector<std::string> BlastSet(const Target& target) const override {
     return make_.blast.empty() ? Setting::BlastSet(target) : make_.blast;
@@ -140,6 +149,11 @@ inline std::vector<std::unique_ptr<const Setting>> TestSettings() {
        .code = "RW-1111",
        .path = "/proc/configfs",
        .prepared = "/sys/kernel/config/rdma_cm/mlx5_0"});
+  add({.key = "nic.nvconfig",
+       .code = "RW-1112",
+       .path = "/nvconfig/current",
+       .effect = Effect::kNextBoot,
+       .next = "/nvconfig/next"});
   return list;
 }
 

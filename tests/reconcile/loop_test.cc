@@ -243,6 +243,22 @@ TEST(ReconcilerTest, WhatTheManagementInterfaceStandsUponIsManagementToo) {
   EXPECT_EQ(node.Value("/rtnl/link/rail1/mtu"), "1500");
 }
 
+TEST(ReconcilerTest, WhatIsStoredForTheNextBootIsWrittenOnceAndPendingUntilThen) {
+  Node node;
+  node.Apply(Node::State(1).Enforce("nic.nvconfig", "", "1"));
+  EXPECT_EQ(node.Value("/nvconfig/next"), "1");
+  EXPECT_EQ(node.Of("nic.nvconfig").verdict, Verdict::kPending);
+  EXPECT_EQ(node.Of("nic.nvconfig").reason, "NeedsReboot");
+  EXPECT_TRUE(node.agent->Report().settled);
+  EXPECT_TRUE(node.journal.OpenSteps().empty());
+  node.Pass(10min);
+  EXPECT_EQ(node.machine.Writes().size(), 1u);
+  node.machine.Put("/nvconfig/current", "1");  // the node has booted
+  node.Pass(2min);
+  EXPECT_EQ(node.Of("nic.nvconfig").verdict, Verdict::kCompliant);
+  EXPECT_EQ(node.machine.Writes().size(), 1u);
+}
+
 TEST(ReconcilerTest, AHigherCapAllowsWhatPolicyAllows) {
   Node node;
   node.options.max_disruption = Disruption::kLinkFlap;

@@ -31,6 +31,7 @@ class Node {
       machine.Put("/ethtool/" + std::string(rail) + "/rings", "1024");
     }
     machine.Put("/proc/sys/a", "0").Put("/proc/sys/b", "0").Put("/proc/sys/c", "0");
+    machine.Put("/nvconfig/current", "0").Put("/nvconfig/next", "0");
     machine.Put("/proc/cmdline", "quiet")
         .Put("/proc/blast", "0")
         .Put("/proc/card", "0")
