@@ -242,6 +242,10 @@ std::uint64_t FleetModel::OnHistory(Node& node, const v1::Report& report) {
     // A clock that is wrong by years would keep its records at the head of every list.
     if (const auto now = clock_.WallNow(); change.at > now + kClockAheadMost) change.at = now;
     node.known_change = change.sequence;
+    if (change.kind == ChangeKind::kDrift) {
+      breaker_.Note(change.key, node.name, change.at, clock_.WallNow());
+      drifted_ = true;
+    }
     if (change.ok && change.kind == ChangeKind::kCorrective) ++corrected;
     if (change.ok && (change.kind == ChangeKind::kIntended || change.kind == ChangeKind::kRestored)) {
       if (change.generation.value != node.counted_generation) {

@@ -214,6 +214,7 @@ void FleetModel::EndBatch() {
   const Clock::Steady now = clock_.Now();
   if (!read_only_.empty() && now >= next_probe_) (void)Writable();
   NoteSilence(now);
+  BreakMassDrift();
   // Shown first, told afterwards: who hears that something happened may ask for it at once.
   Publish();
   if (read_only_.empty()) Flush();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "controller/rpc/agent_link.h"
+#include "controller/rpc/drift_breaker.h"
 #include "controller/rpc/fleet_view.h"
 #include "controller/store/store.h"
 #include "railwright/catalog.h"
@@ -152,6 +153,7 @@ class FleetModel {
   void Push(Node& node);
   void PushPauses(Node& node);
   void Flush();
+  void BreakMassDrift();
   bool Writable();
   void CannotWrite(const Status& status);
   Status Audited(AuditRow row);
@@ -194,6 +196,8 @@ class FleetModel {
   std::map<const AgentLink*, Node*> by_link_;
   std::map<std::shared_ptr<AgentLink>, Clock::Steady> strangers_;  // no Hello yet
   std::vector<Pause> pauses_;
+  DriftBreaker breaker_;
+  bool drifted_ = false;            // since the breaker was asked last
   std::set<std::string> catalogs_;  // hashes whose content is known
   std::uint64_t highest_generation_ = 0;
 

@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "controller/rpc/fleet_model.h"
 #include "core/wire/wire.h"
@@ -102,6 +103,7 @@ void FleetModel::SetPause(PauseOrder order) {
                                                          : "; there is one of " + others));
     }
     pauses.erase(same);
+    breaker_.Forget(wanted.key);
   } else if (same != pauses.end()) {
     *same = wanted;
   } else {
@@ -140,6 +142,34 @@ void FleetModel::SetPause(PauseOrder order) {
                            read_only_),
                 std::move(response));
   done(Ok(), std::move(response));
+}
+
+// A brake that is pulled by the controller itself, and released by a person as any other.
+void FleetModel::BreakMassDrift() {
+  if (!std::exchange(drifted_, false)) return;
+  const auto declared = static_cast<std::size_t>(
+      std::count_if(nodes_.begin(), nodes_.end(), [](const auto& entry) { return entry.second.declared; }));
+  for (const DriftBreaker::Trip& trip : breaker_.TakeTrips(declared, clock_.WallNow())) {
+    const bool paused = std::any_of(pauses_.begin(), pauses_.end(), [&](const Pause& pause) {
+      return pause.node.empty() && (pause.key.empty() || pause.key == trip.key);
+    });
+    if (paused) continue;
+    constexpr std::size_t kNamed = 5;
+    std::string where;
+    for (std::size_t i = 0; i < trip.nodes.size() && i < kNamed; ++i)
+      where += (i == 0 ? "" : ", ") + trip.nodes[i];
+    if (trip.nodes.size() > kNamed) where += ", …";
+    PauseOrder order;
+    order.pause.key = trip.key;
+    order.pause.by = "railwright-controller";
+    order.pause.reason =
+        "drifted on " + std::to_string(trip.nodes.size()) + " of " + std::to_string(declared) +
+        " nodes within " + std::to_string(DriftBreaker::kWindow.count()) + " minutes (" + where +
+        "); find what changes it there, or change the profile, then railctl pause --resume " + trip.key;
+    order.done = [](const Status&, const v1::SetPauseResponse&) {};
+    spdlog::warn("{} is fixed nowhere until a person resumes it: {}", trip.key, order.pause.reason);
+    SetPause(std::move(order));
+  }
 }
 
 void FleetModel::Forget(const std::string& name, const std::string& who,
