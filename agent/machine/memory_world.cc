@@ -7,6 +7,7 @@
 #include "agent/machine/paths.h"
 #include "agent/machine/rtnl_decode.h"
 #include "core/decode/fields.h"
+#include "core/decode/traffic_class.h"
 
 namespace railwright::machine {
 namespace {
@@ -33,6 +34,16 @@ Result<std::string> CanonicalSet(std::string_view path, std::string_view value) 
     lines += *canonical + "\n";
   }
   return JoinLines(SortedLines(lines));
+}
+
+/// What MLNX_OFED's traffic class reads after `value` was written over `before`: a negative number clears it,
+/// rules for some addresses stay.
+Result<std::string> TrafficClassText(std::string_view before, std::string_view value) {
+  RW_ASSIGN_OR_RETURN(const TrafficClass old, ReadTrafficClass(before));
+  std::vector<std::string> lines;
+  if (!value.starts_with("-")) lines.push_back("Global tclass=" + std::string(value));
+  lines.insert(lines.end(), old.rules.begin(), old.rules.end());
+  return JoinLines(lines);
 }
 
 }  // namespace
@@ -66,7 +77,10 @@ Status MemoryWorld::Set(std::string_view path, std::string_view value) {
     }
   }
   if (!before.ok()) return before.status();
-  if (IsBelow(path, "/sys") || IsBelow(path, "/proc")) {
+  if (IsBelow(path, "/sys/class/infiniband") && path.ends_with("/traffic_class")) {
+    RW_ASSIGN_OR_RETURN(std::string lines, TrafficClassText(*before, value));
+    Put(path, std::move(lines));
+  } else if (IsBelow(path, "/sys") || IsBelow(path, "/proc")) {
     Put(path, std::string(value));
   } else if (IsBelow(path, "/rtnl/addr") || IsBelow(path, "/rtnl/route") || IsBelow(path, "/rtnl/rule")) {
     RW_ASSIGN_OR_RETURN(std::string lines, CanonicalSet(path, value));

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <variant>
 
+#include "agent/settings/rdma_port.h"
 #include "railwright/setting.h"
 
 namespace railwright {
@@ -20,11 +22,9 @@ inline Result<RdmaCmPlace> FindRdmaCmPlace(const Machine& machine, const Target&
                                            const std::string& attribute) {
   const BoundPort& port = *target.port;
   if (port.ibdev.empty()) {
-    // The port was bound without one; that must not be because nobody could look.
-    const auto devices = machine.List("/sys/class/infiniband");
-    if (!devices.ok() && devices.status().code() != Code::kNotFound) return devices.status();
-    return RdmaCmPlace(Observation::NotApplicable(
-        "NoRdmaDevice", port.netdev + " has no RDMA device, so rdma_cm makes no connections over it"));
+    RW_ASSIGN_OR_RETURN(Observation none,
+                        ProveNoRdmaDevice(machine, port, "rdma_cm makes no connections over it"));
+    return RdmaCmPlace(std::move(none));
   }
   const std::string device = std::string(kRdmaCm) + "/" + port.ibdev;
   const auto ports = machine.List(device + "/ports");

@@ -61,6 +61,11 @@ class Sheet {
   const Terminal& terminal_;
 };
 
+// A register has a meaning and a range of its own, which the family's page would bury in a list.
+const DcqcnRegister* RegisterOf(const SettingInfo& info, const Page& page) {
+  return info.key.starts_with("dcqcn.") ? FindDcqcnRegister(page.param) : nullptr;
+}
+
 std::string SettingText(const SettingInfo& info, const Page& page, const Terminal& terminal) {
   Sheet sheet(terminal);
   const bool family = info.key.find('<') != std::string::npos;
@@ -74,8 +79,14 @@ std::string SettingText(const SettingInfo& info, const Page& page, const Termina
                info.key + (page.param.empty() ? "; write " + info.key.substr(0, open) + "NAME"
                                               : "; here " + info.key.substr(open) + " is " + page.param));
   }
-  sheet.Line("values", info.syntax);
-  sheet.Line("default", info.default_value);
+  if (const DcqcnRegister* one = RegisterOf(info, page)) {
+    sheet.Line("register", one->what);
+    sheet.Line("values", AllowedValues(*one));
+    sheet.Line("default", "the firmware's; mostly " + std::string(one->factory));
+  } else {
+    sheet.Line("values", info.syntax);
+    sheet.Line("default", info.default_value);
+  }
   sheet.Line("disruption",
              std::string(Name(info.disruption)) + " at worst; the plan shows that of each change");
   sheet.Line("in effect", EffectText(info.effect));
@@ -114,6 +125,22 @@ std::string ReasonText(const ReasonPage& page, const Terminal& terminal) {
   return sheet.str();
 }
 
+std::string AliasText(const DcqcnAlias& alias, const Terminal& terminal) {
+  Sheet sheet(terminal);
+  const DcqcnRegister& target = TargetOf(alias);
+  sheet.Title(std::string(alias.key), "", "An alias of " + TargetKeyOf(alias) + ".");
+  sheet.Line("stands for", TargetKeyOf(alias) + ": " + std::string(target.what));
+  sheet.Line("applies to", "a port: {fabric: VALUE} or {rail0: VALUE}");
+  sheet.Line("values", AllowedValues(target));
+  sheet.Line("default", "the firmware's; mostly " + std::string(target.factory));
+  sheet.Line("for example", ExampleOf(alias));
+  sheet.Line("beside it", std::string(kDcqcnAliasProfileKey) + ": " + std::string(kDcqcnAliasProfile));
+  sheet.Gap();
+  sheet.Text(MeaningOf(alias));
+  sheet.Text("The register itself: railctl explain " + TargetKeyOf(alias));
+  return sheet.str();
+}
+
 }  // namespace
 
 Result<Page> FindPage(const CatalogDeclarations& catalog, std::string_view word) {
@@ -124,6 +151,9 @@ Result<Page> FindPage(const CatalogDeclarations& catalog, std::string_view word)
   for (const ReasonPage& page : ReasonPages())
     if (SameLetters(page.code, word) || SameLetters(page.word, word))
       return Page{&page, std::string(page.word), {}};
+  if (const DcqcnAlias* alias = FindDcqcnAlias(word)) return Page{alias, std::string(word), {}};
+  // What names the aliases is explained with the first of them.
+  if (word == kDcqcnAliasProfileKey) return Page{&DcqcnAliases().front(), std::string(word), {}};
   if (auto match = catalog.Find(word); match.ok()) return Page{match->info, match->key, match->param};
   // "sysctl" or "sysctl." alone: the family, where there is one.
   for (const SettingInfo* info : catalog.settings()) {
@@ -149,6 +179,7 @@ std::vector<std::string> Topics(const CatalogDeclarations& catalog) {
     topics.push_back(info->key);
     topics.push_back(info->code);
   }
+  for (const DcqcnAlias& alias : DcqcnAliases()) topics.emplace_back(alias.key);
   for (const ReasonPage& page : ReasonPages()) {
     topics.emplace_back(page.word);
     topics.emplace_back(page.code);
@@ -162,10 +193,26 @@ Json PageJson(const Page& page) {
     json = {{"kind", "setting"}};
     json.update(CatalogShape({*setting}, {}, "")["settings"][0]);
     json["param"] = page.param;
+    if (const DcqcnRegister* one = RegisterOf(**setting, page)) {
+      json["register"] = one->what;
+      json["syntax"] = AllowedValues(*one);
+      json["default"] = one->factory;
+    }
     json["likely_owners"] = (*setting)->likely_owners;
   } else if (const auto* check = std::get_if<const CheckInfo*>(&page.about)) {
     json = {{"kind", "check"}};
     json.update(CatalogShape({}, {*check}, "")["checks"][0]);
+  } else if (const auto* alias = std::get_if<const DcqcnAlias*>(&page.about)) {
+    const DcqcnRegister& target = TargetOf(**alias);
+    json = {{"kind", "alias"},
+            {"key", (*alias)->key},
+            {"stands_for", TargetKeyOf(**alias)},
+            {"syntax", AllowedValues(target)},
+            {"default", target.factory},
+            {"profile", kDcqcnAliasProfileKey},
+            {"profile_value", kDcqcnAliasProfile},
+            {"example", ExampleOf(**alias)},
+            {"detail", MeaningOf(**alias)}};
   } else {
     const ReasonPage& reason = *std::get<const ReasonPage*>(page.about);
     json = {{"kind", "reason"},
@@ -181,6 +228,7 @@ std::string PageText(const Page& page, const Terminal& terminal) {
   if (const auto* setting = std::get_if<const SettingInfo*>(&page.about))
     return SettingText(**setting, page, terminal);
   if (const auto* check = std::get_if<const CheckInfo*>(&page.about)) return CheckText(**check, terminal);
+  if (const auto* alias = std::get_if<const DcqcnAlias*>(&page.about)) return AliasText(**alias, terminal);
   return ReasonText(*std::get<const ReasonPage*>(page.about), terminal);
 }
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "controller/fleet/aliases.h"
+
 namespace railwright::fleet {
 
 namespace {
@@ -46,7 +48,7 @@ CompiledProfile ProfileCompiler::Compile(const v1::Profile& profile) {
   Select(profile, out);
   std::map<std::string, const v1::SettingEntry*> seen;
   for (const v1::SettingEntry& entry : profile.settings()) {
-    const auto match = catalog_.Find(entry.key());
+    const auto match = FindKey(catalog_, entry.key());
     if (!match.ok()) {
       complaints_.At(document_, entry.mark(), match.status().message(), static_cast<int>(entry.key().size()));
       continue;
@@ -114,7 +116,7 @@ std::string ProfileCompiler::Text(const v1::SettingValue& value) {
 
 void ProfileCompiler::Add(CompiledSetting& out, Wish wish, const v1::SettingValue& value) {
   wish.place = PlaceOf(value.mark());
-  auto canonical = catalog_.Canonical(out.key, wish.value);
+  auto canonical = CanonicalValue(catalog_, out.key, wish.value);
   if (!canonical.ok()) {
     std::string message = canonical.status().message();
     if (message.find(out.key) == std::string::npos) message = out.key + ": " + message;

@@ -36,6 +36,12 @@ struct CompiledProfile {
   std::vector<std::size_t> nodes;  // of the inventory, that it selects
 };
 
+/// What one profile says about one (key, target).
+struct Voice {
+  const CompiledProfile* profile;
+  const Wish* wish;
+};
+
 /// Checks keys, values, targets and selectors. The order is that of the documents.
 std::vector<CompiledProfile> CompileProfiles(const std::vector<Document>& documents,
                                              const CatalogDeclarations& catalog, const Inventory& inventory,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "controller/fleet/aliases.h"
 #include "controller/fleet/complaints.h"
 #include "controller/fleet/inventory.h"
 #include "controller/fleet/profiles.h"
@@ -11,17 +12,13 @@ namespace railwright {
 
 namespace {
 
+using fleet::AliasExpansion;
 using fleet::CompiledProfile;
 using fleet::CompiledSetting;
 using fleet::Complaints;
 using fleet::Inventory;
+using fleet::Voice;
 using fleet::Wish;
-
-// What one profile says about one (key, target).
-struct Voice {
-  const CompiledProfile* profile;
-  const Wish* wish;
-};
 
 // Two profiles that disagree about a key, wherever they do.
 struct Conflict {
@@ -40,8 +37,12 @@ struct Family {
 
 class Layering {
  public:
-  Layering(const Inventory& inventory, const std::vector<CompiledProfile>& profiles, Complaints& complaints)
-      : inventory_(inventory), profiles_(profiles), complaints_(complaints) {}
+  Layering(const Inventory& inventory, const std::vector<CompiledProfile>& profiles, Complaints& complaints,
+           std::vector<std::string>& warnings)
+      : inventory_(inventory),
+        profiles_(profiles),
+        complaints_(complaints),
+        aliases_(inventory, complaints, warnings) {}
 
   void Run(Resolved& resolved);
 
@@ -56,7 +57,8 @@ class Layering {
   const Inventory& inventory_;
   const std::vector<CompiledProfile>& profiles_;
   Complaints& complaints_;
-  std::map<KeyTarget, std::vector<Voice>> voices_;  // of the family at hand
+  AliasExpansion aliases_;
+  AliasExpansion::Voices voices_;  // of the family at hand
   std::map<std::tuple<std::string, const CompiledProfile*, const CompiledProfile*>, Conflict> conflicts_;
 };
 
@@ -101,6 +103,7 @@ void Layering::Speak(const CompiledProfile& profile, const InventoryNode& node) 
 ResolvedNode Layering::Settle(const Family& family) {
   voices_.clear();
   for (const CompiledProfile* profile : family.profiles) Speak(*profile, *family.example);
+  aliases_.Expand(voices_, family.nodes);
   std::vector<SettingSpec> settings;
   std::map<KeyTarget, std::vector<Layer>> all_layers;
   for (const auto& [at, voices] : voices_) {
@@ -166,6 +169,7 @@ void Layering::Run(Resolved& resolved) {
     }
   }
   TellConflicts();
+  aliases_.Tell();
 }
 
 }  // namespace
@@ -180,7 +184,7 @@ std::variant<Resolved, std::vector<Problem>> Resolve(const std::vector<Document>
   const std::vector<CompiledProfile> profiles =
       fleet::CompileProfiles(documents, catalog, inventory, complaints, resolved.warnings);
   // Conflicts of values that are wrong themselves would only distract.
-  if (complaints.empty()) Layering(inventory, profiles, complaints).Run(resolved);
+  if (complaints.empty()) Layering(inventory, profiles, complaints, resolved.warnings).Run(resolved);
   if (!complaints.empty()) return complaints.Take();
   resolved.cluster_subnets = std::move(inventory.cluster_subnets);
   return resolved;

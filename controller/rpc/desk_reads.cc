@@ -4,6 +4,7 @@
 
 #include "controller/rpc/admin_desk.h"
 #include "controller/rpc/stored_state.h"
+#include "core/decode/dcqcn_alias.h"
 #include "core/wire/wire.h"
 #include "railwright/explain.h"
 #include "railwright/unix_time.h"
@@ -169,6 +170,10 @@ Status AdminDesk::Why(const v1::WhyRequest& request, v1::WhyResponse& response) 
     for (const Finding& finding : node.report->report.findings)
       if (finding.key == key) targets.insert(finding.target);
   if (targets.empty()) {
+    if (const DcqcnAlias* alias = FindDcqcnAlias(request.key()))
+      return Status(Code::kNotFound, request.key() +
+                                         " is an alias, and nodes know its register only: railctl why " +
+                                         node.name + " " + TargetKeyOf(*alias));
     if (!match.ok()) return match.status();
     return Status(Code::kNotFound,
                   key + " is not declared for node " + node.name + ", and nothing was seen of it");

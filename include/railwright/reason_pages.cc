@@ -67,6 +67,21 @@ constexpr std::array kPages{
     ReasonPage{
         "NoConfigfs", "RW-9032", "configfs is not mounted.",
         "rdma_cm is loaded but shows its defaults only there: `mount -t configfs none /sys/kernel/config`."},
+    ReasonPage{"NoCongestionParams", "RW-9080", "The firmware does not show its congestion control.",
+               "The driver makes cc_params in debugfs only when the firmware allows congestion control to be "
+               "queried and modified (cc_query_allowed, cc_modify_allowed), and this one does not. It is so "
+               "on many virtual functions; set it on the physical function."},
+    ReasonPage{
+        "NoCounterpart", "RW-9081", "This vendor's card has no such register.",
+        "Its congestion control has registers of its own, and none has the meaning and the unit of this one. "
+        "A number carried over would mean something else. Take the key out for these nodes."},
+    ReasonPage{"NoDcqcn", "RW-9082", "The port's driver shows no registers of DCQCN.",
+               "Neither MLNX_OFED's ecn in sysfs, nor cc_params of the inbox driver in debugfs, nor "
+               "bnxt_re's configfs. Soft-RoCE and other vendors' cards have none."},
+    ReasonPage{"NoEcnSwitch", "RW-9083", "Congestion control cannot be switched by priority here.",
+               "Only MLNX_OFED's driver has files for it. Firmware comes with all priorities on. Elsewhere "
+               "its stored configuration decides (NVCONFIG ROCE_CC_PRIO_MASK_P1, in effect after a reset of "
+               "the card), or fwctl sets it, from kernel 6.15 on."},
     ReasonPage{"NoFabricPort", "RW-9041", "No port of this node is declared a fabric port.",
                "The check speaks of fabric ports. Declare them with role fabric in the Cluster document."},
     ReasonPage{"NoNftables", "RW-9042", "This kernel has no nf_tables.",
@@ -79,10 +94,16 @@ constexpr std::array kPages{
         "driver's RDMA module is not loaded, or RoCE is turned off in the firmware."},
     ReasonPage{"NoRings", "RW-9035", "The port's driver has no rings to set.",
                "ethtool answers EOPNOTSUPP, as for most virtual interfaces."},
+    ReasonPage{"NoSuchRegister", "RW-9084", "This driver or firmware does not know the register.",
+               "It shows others of its kind, so this one is younger than it. The message holds the path. "
+               "Update the driver or the firmware, or take the key out for these nodes."},
     ReasonPage{
         "NoSuchSysctl", "RW-9036", "This kernel or network namespace has no such parameter.",
         "The file below /proc/sys is not there: the kernel is older or newer, was built without it, or shows "
         "it only in the first network namespace (most of net.core)."},
+    ReasonPage{"NoTrafficClass", "RW-9085", "The driver has no override of the traffic class.",
+               "Only MLNX_OFED has one (tc below /sys/class/infiniband/DEVICE). Elsewhere applications "
+               "choose: `roce.tos` for connections of rdma_cm, NCCL_IB_TC for NCCL."},
     ReasonPage{"NotFabricPort", "RW-9007", "Refused: the port is not declared a fabric port.",
                "Railwright writes only to ports that the Cluster document declares with role fabric."},
     ReasonPage{"NotObserved", "RW-9015", "Not looked at yet.",
@@ -101,6 +122,10 @@ constexpr std::array kPages{
                "Its selector (PCI address or interface name) matches nothing here. Compare with `railctl get "
                "nodes` and "
                "correct the Cluster document, or find out why the card is gone."},
+    ReasonPage{
+        "ProgrammableCC", "RW-9086", "The card runs programmable congestion control.",
+        "NVCONFIG USER_PROGRAMMABLE_CC is true, so a program of the user may decide instead of DCQCN, and "
+        "its registers are not judged. `cc.mode` shows it. To go back: set it to false and reset the card."},
     ReasonPage{
         "RdmaCmNotLoaded", "RW-9037", "The module rdma_cm is not loaded.",
         "Nothing connects by rdma_cm here, so its defaults do not exist. Declare `module.rdma_cm: loaded`."},

@@ -47,6 +47,26 @@ TEST(ExplainViewTest, ASettingAFamilyACheckAndAReason) {
   ExpectGolden("explain.json", json);
 }
 
+TEST(ExplainViewTest, AnAliasSaysWhatItStandsForAndDoes) {
+  const CatalogDeclarations catalog;
+  const auto alpha = FindPage(catalog, "dcqcn.alpha"), profile = FindPage(catalog, "dcqcn.alias_profile");
+  ASSERT_TRUE(alpha.ok());
+  ASSERT_TRUE(profile.ok());
+  ExpectGolden("explain_alias.txt", PageText(*alpha, kPlain));
+  ExpectGolden("explain_alias.json", ToJsonText(PageJson(*alpha)));
+  EXPECT_NE(PageText(*profile, kPlain).find("initial_alpha+ai_rate"), std::string::npos);
+}
+
+TEST(ExplainViewTest, ARegisterSaysItsOwnRange) {
+  const CatalogDeclarations catalog;
+  const auto page = FindPage(catalog, "dcqcn.rpg_time_reset");
+  ASSERT_TRUE(page.ok());
+  const std::string text = PageText(*page, kPlain);
+  EXPECT_NE(text.find("values      1…131071 µs\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("register    time between two increases\n"), std::string::npos) << text;
+  EXPECT_EQ(PageJson(*page)["syntax"], "1…131071 µs");
+}
+
 TEST(FindPageTest, EveryTopicHasAPage) {
   const CatalogDeclarations catalog;
   const std::vector<std::string> topics = Topics(catalog);

@@ -102,6 +102,7 @@ Catalog MakeCatalog() {
   list.push_back(std::make_unique<SysctlSetting>());
   list.push_back(std::make_unique<TextSetting>("nccl.<VAR>", TargetKind::kNode));
   list.push_back(std::make_unique<TextSetting>("limits.memlock", TargetKind::kNode));
+  list.push_back(std::make_unique<NumberSetting>("dcqcn.initial_alpha_value", TargetKind::kPort, 1, 1023));
   list.push_back(std::make_unique<NumberSetting>("dcqcn.rpg_ai_rate", TargetKind::kPort, 1, 100000));
   return Catalog(std::move(list));
 }

@@ -187,6 +187,8 @@ class SnapshotSetTest : public SnapshotTest {
     folder_.Write("/snapshot/get/rtnl/rule/1101/@", "\n");
     folder_.Write("/snapshot/get/ethtool/rail0/channels/@", "combined=8 combined_max=63\n");
     folder_.Write("/snapshot/get/proc/sys/net/x/@", "0\n");
+    folder_.Write("/snapshot/get/sys/class/infiniband/mlx5_0/tc/1/traffic_class/@",
+                  "Global tclass=106\nsrc_ip=10.0.0.1,tclass=104\n");
     folder_.Write("/snapshot/get/kmod/nvidia_peermem/@", "absent\n");
     folder_.Write("/snapshot/get/kmod/configfs/@", "builtin\n");
     folder_.Write("/snapshot/get/file/etc/x/@", "old");
@@ -238,6 +240,14 @@ TEST_F(SnapshotSetTest, FieldsModulesAndFilesChangeAsTheyWould) {
   EXPECT_EQ(machine_->Get("/file/etc/x").status().code(), Code::kNotFound);
   EXPECT_EQ(machine_->List("/file/etc").value(), std::vector<std::string>{"y"});
   EXPECT_EQ(machine_->Set("/pkg/a", "version=2").code(), Code::kUnimplemented);
+}
+
+TEST_F(SnapshotSetTest, ATrafficClassReadsAsItsDriverShowsIt) {
+  const char* path = "/sys/class/infiniband/mlx5_0/tc/1/traffic_class";
+  ASSERT_TRUE(machine_->Set(path, "104").ok());
+  EXPECT_EQ(machine_->Get(path).value(), "Global tclass=104\nsrc_ip=10.0.0.1,tclass=104");
+  ASSERT_TRUE(machine_->Set(path, "-1").ok());
+  EXPECT_EQ(machine_->Get(path).value(), "src_ip=10.0.0.1,tclass=104") << "rules for some addresses stay";
 }
 
 TEST_F(SnapshotSetTest, ConfigfsDirectoriesAreMadeAndRemoved) {

@@ -1,4 +1,5 @@
 // The operators' side of a real controller.
+#include <algorithm>
 #include <thread>
 
 #include "tests/rpc/controller_fixture.h"
@@ -358,6 +359,33 @@ TEST_F(AdminTest, WhyTellsTheLayersTheFindingTheHistoryAndSinceWhen) {
   EXPECT_EQ(target.since_generation(), 2u);
   request.set_key("link.mtoo");
   EXPECT_EQ(Admin().Ask(&Stub::Why, request, &why).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(AdminTest, AnAliasIsSpelledOutInThePlanAndWhyPointsAtItsRegister) {
+  const std::string aliases =
+      "---\nkind: Profile\nname: cc\nfor: {nodes: [gpu-001]}\nmode: enforce\nsettings:\n"
+      "  dcqcn.alias_profile: initial_alpha+ai_rate\n  dcqcn.alpha: 200\n";
+  const auto planned = Admin().Plan(SiteYaml() + aliases, 500);
+  ASSERT_TRUE(planned.status.ok()) << planned.status.error_message();
+  const auto& warnings = planned.last().result().warnings();
+  EXPECT_TRUE(std::any_of(warnings.begin(), warnings.end(), [](const std::string& warning) {
+    return warning.find("dcqcn.initial_alpha_value 200") != std::string::npos &&
+           warning.find("alias dcqcn.alpha") != std::string::npos &&
+           warning.find("9.8 %") != std::string::npos;
+  }));
+  ASSERT_TRUE(Admin().Apply(SiteYaml() + aliases).status.ok());
+  v1::WhyRequest request;
+  request.set_node("gpu-001");
+  request.set_key("dcqcn.alpha");
+  v1::WhyResponse why;
+  const auto status = Admin().Ask(&Stub::Why, request, &why);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_NE(status.error_message().find("railctl why gpu-001 dcqcn.initial_alpha_value"), std::string::npos)
+      << status.error_message();
+  request.set_key("dcqcn.initial_alpha_value");
+  ASSERT_TRUE(Admin().Ask(&Stub::Why, request, &why).ok());
+  ASSERT_EQ(why.targets_size(), 1);
+  EXPECT_EQ(why.targets(0).value(), "200");
 }
 
 TEST_F(AdminTest, WhyListsANodesChangesInTheNodesOwnOrderWhateverItsClockDid) {

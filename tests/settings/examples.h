@@ -13,11 +13,22 @@ namespace railwright {
 struct Example {
   std::string key;
   std::vector<std::string> wishes;
+  /// Paths below it can only add to the evidence: when they cannot be read, what else was read still stands.
+  std::string aside{};
 };
 
 /// At least one for every setting of the catalogue; the suite fails for a setting that has none.
 inline std::vector<Example> Examples() {
   return {
+      {"cc.mode", {"dcqcn", "programmable"}},
+      {"cnp.dscp", {"48", "26", "0"}},
+      {"cnp.priority", {"6", "0"}},
+      {"dcqcn.clamp_tgt_rate", {"1", "0"}, "/nvconfig"},
+      {"dcqcn.initial_alpha_value", {"200", "1023"}, "/nvconfig"},
+      {"dcqcn.min_time_between_cnps", {"0", "50"}, "/nvconfig"},
+      {"dcqcn.rpg_ai_rate", {"10", "100000"}, "/nvconfig"},
+      {"ecn.np", {"3", "none", "all", "0,3,5"}},
+      {"ecn.rp", {"3", "all"}},
       {"file./etc/modprobe.d/railwright.conf", {"options mlx5_core prof_sel=2", ""}},
       {"file./etc/sysctl.d/90-railwright.conf", {"vm.swappiness = 10\n"}},
       {"firewall.rdma", {"allow", "udp:4791,tcp:18515-18530", "allow,tcp:29500"}},
@@ -35,8 +46,11 @@ inline std::vector<Example> Examples() {
       {"package.rdma-core", {"44.0-2", "installed hold"}},
       {"rail.address", {"declared", "10.77.0.1/24,fd77::1/64"}},
       {"rail.routing", {"per-rail", "per-rail table=101 priority=1001"}},
+      {"roce.accel.adaptive_routing_forced_en", {"1", "0"}},
+      {"roce.accel.ack_dscp", {"0", "48"}},
       {"roce.mode", {"v2", "v1"}},
       {"roce.tos", {"106", "0x6a", "0"}},
+      {"roce.traffic_class", {"106", "0x68", "unset"}},
       {"sysctl.kernel.numa_balancing", {"0"}},
       {"sysctl.net.ipv4.conf.all.arp_ignore", {"1"}},
       {"sysctl.net.ipv4.conf.{netdev}.arp_announce", {"2"}},

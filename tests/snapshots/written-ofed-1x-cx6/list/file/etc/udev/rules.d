@@ -1,0 +1,1 @@
+70-persistent-net.rules
