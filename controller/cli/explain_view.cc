@@ -98,6 +98,12 @@ std::string SettingText(const SettingInfo& info, const Page& page, const Termina
     for (const std::string& owner : info.likely_owners) owners += (owners.empty() ? "" : ", ") + owner;
     sheet.Line("rivals", owners + " may set it too (railctl explain Contended)");
   }
+  const char* label = "templates";
+  for (const auto& [one, setting] : TemplatesWith(page.asked)) {
+    sheet.Line(label, one->name + ": " + setting->value +
+                          (setting->reason.empty() ? std::string() : ". " + setting->reason));
+    label = "";
+  }
   if (!info.code.empty()) {
     sheet.Gap();
     sheet.Text(
@@ -108,6 +114,15 @@ std::string SettingText(const SettingInfo& info, const Page& page, const Termina
   return sheet.str();
 }
 
+// What the shipped templates give a key, and why.
+std::vector<std::pair<const Template*, const TemplateSetting*>> TemplatesWith(const std::string& key) {
+  std::vector<std::pair<const Template*, const TemplateSetting*>> found;
+  for (const Template& one : ShippedTemplates())
+    for (const TemplateSetting& setting : one.settings)
+      if (setting.key == key) found.emplace_back(&one, &setting);
+  return found;
+}
+
 std::string CheckText(const CheckInfo& info, const Terminal& terminal) {
   Sheet sheet(terminal);
   sheet.Title(info.key, info.code, info.help);
@@ -115,6 +130,19 @@ std::string CheckText(const CheckInfo& info, const Terminal& terminal) {
   sheet.Line("writes", "nothing: it is a check");
   sheet.Line("noticed", NoticedText(info.noticed));
   sheet.Line("interface", info.interface);
+  return sheet.str();
+}
+
+std::string TemplateText(const Template& one, const Terminal& terminal) {
+  Sheet sheet(terminal);
+  sheet.Title(one.name, "", one.about);
+  for (const TemplateSetting& setting : one.settings) {
+    sheet.Text(setting.key + ": " + setting.value);
+    if (!setting.reason.empty()) sheet.Line("", setting.reason);
+  }
+  sheet.Gap();
+  sheet.Text("The file is templates/" + one.file + " (/usr/share/railwright/templates/" + one.file +
+             "). Copy it, change it, and see what it would do: railctl plan -f " + one.file);
   return sheet.str();
 }
 
@@ -151,6 +179,8 @@ Result<Page> FindPage(const CatalogDeclarations& catalog, std::string_view word)
   for (const ReasonPage& page : ReasonPages())
     if (SameLetters(page.code, word) || SameLetters(page.word, word))
       return Page{&page, std::string(page.word), {}};
+  for (const Template& one : ShippedTemplates())
+    if (one.name == word || one.file == word) return Page{&one, one.name, {}};
   if (const DcqcnAlias* alias = FindDcqcnAlias(word)) return Page{alias, std::string(word), {}};
   // What names the aliases is explained with the first of them.
   if (word == kDcqcnAliasProfileKey) return Page{&DcqcnAliases().front(), std::string(word), {}};
@@ -180,6 +210,7 @@ std::vector<std::string> Topics(const CatalogDeclarations& catalog) {
     topics.push_back(info->code);
   }
   for (const DcqcnAlias& alias : DcqcnAliases()) topics.emplace_back(alias.key);
+  for (const Template& one : ShippedTemplates()) topics.push_back(one.name);
   for (const ReasonPage& page : ReasonPages()) {
     topics.emplace_back(page.word);
     topics.emplace_back(page.code);
@@ -199,6 +230,10 @@ Json PageJson(const Page& page) {
       json["default"] = one->factory;
     }
     json["likely_owners"] = (*setting)->likely_owners;
+    json["templates"] = Json::array();
+    for (const auto& [one, given] : TemplatesWith(page.asked))
+      json["templates"].push_back(
+          {{"template", one->name}, {"value", given->value}, {"reason", given->reason}});
   } else if (const auto* check = std::get_if<const CheckInfo*>(&page.about)) {
     json = {{"kind", "check"}};
     json.update(CatalogShape({}, {*check}, "")["checks"][0]);
@@ -213,6 +248,13 @@ Json PageJson(const Page& page) {
             {"profile_value", kDcqcnAliasProfile},
             {"example", ExampleOf(**alias)},
             {"detail", MeaningOf(**alias)}};
+  } else if (const auto* one = std::get_if<const Template*>(&page.about)) {
+    json = {{"kind", "template"}, {"name", (*one)->name}, {"file", (*one)->file}, {"about", (*one)->about}};
+    json["settings"] = Json::array();
+    for (const TemplateSetting& setting : (*one)->settings)
+      json["settings"].push_back(
+          {{"key", setting.key}, {"value", setting.value}, {"reason", setting.reason}});
+    json["text"] = (*one)->text;
   } else {
     const ReasonPage& reason = *std::get<const ReasonPage*>(page.about);
     json = {{"kind", "reason"},
@@ -229,11 +271,15 @@ std::string PageText(const Page& page, const Terminal& terminal) {
     return SettingText(**setting, page, terminal);
   if (const auto* check = std::get_if<const CheckInfo*>(&page.about)) return CheckText(**check, terminal);
   if (const auto* alias = std::get_if<const DcqcnAlias*>(&page.about)) return AliasText(**alias, terminal);
+  if (const auto* one = std::get_if<const Template*>(&page.about)) return TemplateText(**one, terminal);
   return ReasonText(*std::get<const ReasonPage*>(page.about), terminal);
 }
 
 Json TopicsJson(const CatalogDeclarations& catalog) {
   Json json = CatalogShape(catalog.settings(), catalog.checks(), catalog.hash());
+  json["templates"] = Json::array();
+  for (const Template& one : ShippedTemplates())
+    json["templates"].push_back({{"name", one.name}, {"file", one.file}, {"about", one.about}});
   json["reasons"] = Json::array();
   for (const ReasonPage& page : ReasonPages())
     json["reasons"].push_back(
@@ -245,6 +291,8 @@ std::string TopicsTable(const CatalogDeclarations& catalog, const Terminal& term
   Table table({{.header = "CODE"}, {.header = "NAME"}, {.header = "WHAT IT IS"}});
   for (const SettingInfo* info : catalog.settings()) table.Add({info->code, info->key, info->help});
   for (const CheckInfo* info : catalog.checks()) table.Add({info->code, info->key, info->help});
+  for (const Template& one : ShippedTemplates())
+    table.Add({"", one.name, one.about.substr(0, one.about.find(". "))});
   for (const ReasonPage& page : ReasonPages())
     table.Add({std::string(page.code), std::string(page.word), std::string(page.summary)});
   return table.Render(terminal) + "\nRead one: railctl explain NAME or CODE\n";

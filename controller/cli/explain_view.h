@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "controller/cli/shipped_templates.h"
 #include "core/decode/dcqcn_alias.h"
 #include "core/text/table.h"
 #include "railwright/catalog.h"
@@ -16,13 +17,14 @@ namespace railwright::cli {
 
 /// One page.
 struct Page {
-  std::variant<const SettingInfo*, const CheckInfo*, const ReasonPage*, const DcqcnAlias*> about;
+  std::variant<const SettingInfo*, const CheckInfo*, const ReasonPage*, const DcqcnAlias*, const Template*>
+      about;
   std::string asked;  ///< the key as asked, of a family: "sysctl.net.ipv4.ip_forward"
   std::string param;  ///< what stands for <…>
 };
 
-/// The page of a setting or check key (a family's member too), an alias of one, a code in any case, or a
-/// reason word in any case. NotFound names the nearest.
+/// The page of a setting or check key (a family's member too), an alias of one, a code in any case, a reason
+/// word in any case, or a shipped template by the name of its profile. NotFound names the nearest.
 Result<Page> FindPage(const CatalogDeclarations& catalog, std::string_view word);
 /// Every key, code and reason word that FindPage knows.
 std::vector<std::string> Topics(const CatalogDeclarations& catalog);
