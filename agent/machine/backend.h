@@ -34,6 +34,8 @@ std::unique_ptr<Backend> MakeRtnlRoute(NetlinkSocket& socket);
 std::unique_ptr<Backend> MakeRtnlRule(NetlinkSocket& socket);
 /// `/ethtool`. `rtnl` names the interfaces for List.
 std::unique_ptr<Backend> MakeEthtool(NetlinkSocket& rtnl);
+/// `/dcb`. `socket` is NETLINK_ROUTE and outlives it.
+std::unique_ptr<Backend> MakeDcb(NetlinkSocket& socket);
 /// `/nft`; the last listing is kept in `ruleset_file` ("": not kept).
 std::unique_ptr<Backend> MakeNft(std::string ruleset_file);
 /// `/kmod`, modules and their state below `root`.
