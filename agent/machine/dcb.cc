@@ -8,7 +8,7 @@
 
 #include "agent/machine/backend.h"
 #include "agent/machine/dcb_message.h"
-#include "agent/machine/link_message.h"
+#include "agent/machine/netlink_socket.h"
 #include "agent/machine/paths.h"
 
 namespace railwright::machine {
@@ -44,7 +44,7 @@ Status Explained(Status status, std::string_view netdev) {
 
 class Dcb final : public Backend {
  public:
-  explicit Dcb(NetlinkSocket& socket) : socket_(socket) {}
+  Dcb(NetlinkConversation& route, LinkLister links) : route_(route), links_(std::move(links)) {}
 
   Result<std::string> Get(std::string_view path) override {
     const auto parts = PathParts(path);
@@ -58,7 +58,7 @@ class Dcb final : public Backend {
     const auto parts = PathParts(path);
     std::vector<std::string> names;
     if (parts.size() == 1) {
-      RW_ASSIGN_OR_RETURN(const auto links, LinkNames(socket_));
+      RW_ASSIGN_OR_RETURN(const auto links, links_());
       for (const std::string& link : links) {
         const int error = Read(link, "app", path).status().error_number();
         if (error != EOPNOTSUPP && error != ENODEV) names.push_back(link);
@@ -132,7 +132,7 @@ class Dcb final : public Backend {
   Result<DcbAnswer> Read(std::string_view netdev, std::string_view leaf, std::string_view what) {
     const std::uint8_t command = leaf == "dcbx" ? DCB_CMD_GDCBX : DCB_CMD_IEEE_GET;
     RW_ASSIGN_OR_RETURN(NetlinkMessage message, Request(RTM_GETDCB, command, netdev, what));
-    const auto replies = socket_.Ask(message, what);
+    const auto replies = route_.Ask(message, what);
     if (!replies.ok()) return Explained(replies.status(), netdev);
     if (replies->empty()) return Status(Code::kInternal, std::string(what) + ": the kernel answered nothing");
     const auto answer = DecodeDcb(replies->front());
@@ -153,7 +153,7 @@ class Dcb final : public Backend {
   // Not Do: the reply of a change is no acknowledgement, the outcome stands in it.
   Status Send(NetlinkMessage& message, std::uint16_t outcome, std::string_view netdev,
               std::string_view what) {
-    const auto replies = socket_.Ask(message, what);
+    const auto replies = route_.Ask(message, what);
     if (!replies.ok()) return Explained(replies.status(), netdev);
     if (replies->empty()) return Status(Code::kInternal, std::string(what) + ": the kernel answered nothing");
     return DcbOutcome(replies->front(), outcome, what);
@@ -224,11 +224,14 @@ class Dcb final : public Backend {
         Status(Code::kAborted, std::string(path) + ": all was accepted, and yet the table differs"), path);
   }
 
-  NetlinkSocket& socket_;
+  NetlinkConversation& route_;
+  LinkLister links_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> MakeDcb(NetlinkSocket& socket) { return std::make_unique<Dcb>(socket); }
+std::unique_ptr<Backend> MakeDcb(NetlinkConversation& route, LinkLister links) {
+  return std::make_unique<Dcb>(route, std::move(links));
+}
 
 }  // namespace railwright::machine

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/machine/backend.h"
+#include "agent/machine/link_message.h"
 #include "agent/machine/netlink_socket.h"
 #include "agent/machine/paths.h"
 
@@ -22,7 +23,7 @@ class LinuxMachine final : public Machine {
                    {"/rtnl/route", MakeRtnlRoute(route_)},
                    {"/rtnl/rule", MakeRtnlRule(route_)},
                    {"/ethtool", MakeEthtool(route_)},
-                   {"/dcb", MakeDcb(route_)},
+                   {"/dcb", MakeDcb(route_.conversation(), [this] { return LinkNames(route_); })},
                    {"/nft", MakeNft(options.ruleset_file)},
                    {"/kmod", MakeKmod(options.root)},
                    {"/pkg", MakePackages(options.root)}}} {}
