@@ -23,7 +23,7 @@ Result<DcbBuffer> Changed(DcbBuffer before, std::string_view text) {
     return Status(Code::kInvalidArgument, Quoted(text) + " " + why + "; allowed: " + std::string(kAllowed));
   };
   const auto fields = Fields::Parse(text);
-  if (!fields.ok()) return refuse("is wrong: " + fields.status().message());
+  if (!fields.ok()) return refuse("is no list of name=value");
   for (const auto& [name, value] : fields->all())
     if (name != "prio_buffer" && name != "size") return refuse("names no " + Quoted(name));
   if (const Status status = before.Change(text); !status.ok()) return refuse("is wrong: " + status.message());

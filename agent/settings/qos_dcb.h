@@ -5,8 +5,10 @@
 #include <cerrno>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "core/decode/dcb.h"
+#include "core/decode/dcb_app.h"
 #include "core/decode/values.h"
 #include "railwright/setting.h"
 
@@ -66,6 +68,18 @@ Result<Observation> ObserveDcb(const Machine& machine, const Target& target, std
   const auto structure = Structure::Parse(std::get<std::string>(read));
   if (!structure.ok()) return structure.status().Within(DcbPath(target, leaf));
   return WithDcbxNote(machine, target, Observation::Value(show(*structure)));
+}
+
+/// Sets the APP table. mlx5 falls back to trusting PCP when its firmware refuses one DSCP, and keeps listing
+/// the others (en_dcbnl.c mlx5e_dcbnl_ieee_setapp, fw_err): nothing that can be read tells.
+inline Status WriteApps(Machine& machine, const Target& target, const std::vector<DcbApp>& table) {
+  const Status status = machine.Set(DcbPath(target, "app"), AppTableText(table));
+  if (status.ok()) return status;
+  return Status(status.code(),
+                status.message() +
+                    "; a ConnectX may now trust PCP although DSCPs are listed: set qos.trust to pcp, then to "
+                    "dscp again",
+                status.error_number());
 }
 
 /// How drift of them is noticed: changes through dcbnl tell; those that firmware makes do not.

@@ -65,14 +65,14 @@ class QosDscpMap final : public Setting {
     const auto table = ParseAppTable(text);
     if (!table.ok()) return table.status().Within(DcbPath(target, "app"));
     if (value == ListedDscps(*table).Text()) return Ok();
-    if (value.empty()) return Write(machine, target, WithoutDscps(*table));
+    if (value.empty()) return WriteApps(machine, target, WithoutDscps(*table));
     DscpMap map;
     if (const auto only = ParseOnlyDscps(value); only.ok()) {
       map = Completed(*only);
     } else {
       RW_ASSIGN_OR_RETURN(map, DscpMap::Parse(value));
     }
-    return Write(machine, target, WithDscpMap(*table, map));
+    return WriteApps(machine, target, WithDscpMap(*table, map));
   }
 
   Disruption DisruptionOf(const Target&, std::string_view from, std::string_view to) const override {
@@ -84,10 +84,6 @@ class QosDscpMap final : public Setting {
     DscpMap map = DscpMap::Default();
     for (const DcbApp& app : entries) map.priority[app.protocol] = app.priority;
     return map;
-  }
-
-  static Status Write(Machine& machine, const Target& target, const std::vector<DcbApp>& table) {
-    return machine.Set(DcbPath(target, "app"), AppTableText(table));
   }
 };
 

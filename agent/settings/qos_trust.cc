@@ -60,8 +60,8 @@ class QosTrust final : public Setting {
     if (!table.ok()) return table.status().Within(DcbPath(target, "app"));
     const bool listed = !ListedDscps(*table).entries.empty();
     if (listed == (value == kDscpTrust)) return Ok();
-    return machine.Set(DcbPath(target, "app"),
-                       AppTableText(listed ? WithoutDscps(*table) : WithDscpMap(*table, DscpMap::Default())));
+    return WriteApps(machine, target,
+                     listed ? WithoutDscps(*table) : WithDscpMap(*table, DscpMap::Default()));
   }
 
   Disruption DisruptionOf(const Target&, std::string_view from, std::string_view to) const override {

@@ -14,23 +14,6 @@ namespace {
 template <class T>
 constexpr std::uint64_t kMost = std::numeric_limits<T>::max();
 
-std::vector<std::string_view> SplitAtCommas(std::string_view text) {
-  std::vector<std::string_view> items;
-  for (std::size_t at = 0; at <= text.size();) {
-    const auto end = std::min(text.find(',', at), text.size());
-    items.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return items;
-}
-
-Result<std::vector<std::string_view>> EightItems(std::string_view text) {
-  auto items = SplitAtCommas(text);
-  if (items.size() == kDcbClasses) return items;
-  return Status(Code::kInvalidArgument, Quoted(text) + " holds " + std::to_string(items.size()) +
-                                            " values; needed: 8, separated by commas");
-}
-
 template <class T>
 std::string ListText(const PerClass<T>& values) {
   std::string text;
@@ -113,7 +96,7 @@ class FromText {
   }
   void Algorithms(std::string_view name, PerClass<std::uint8_t>& values) {
     Take(name, [&](std::string_view text) -> Status {
-      RW_ASSIGN_OR_RETURN(const auto words, EightItems(text));
+      RW_ASSIGN_OR_RETURN(const auto words, SplitPerClass(text));
       for (std::size_t i = 0; i < kDcbClasses; ++i) {
         RW_ASSIGN_OR_RETURN(values[i], ParseTsa(words[i]));
       }
@@ -318,59 +301,6 @@ constexpr std::pair<std::string_view, Result<std::string> (*)(std::string_view, 
                      {"buffer", Changed<DcbBuffer>}};
 
 }  // namespace
-
-std::string PrioritiesText(std::uint8_t mask) {
-  std::string text;
-  for (std::size_t i = 0; i < kDcbClasses; ++i)
-    if ((mask >> i & 1) != 0) text += (text.empty() ? "" : ",") + std::to_string(i);
-  return text.empty() ? "none" : text;
-}
-
-Result<std::uint8_t> ParsePriorities(std::string_view text) {
-  constexpr std::string_view kAllowed = "none, or priorities 0…7 such as 3 or 0,3";
-  const auto words = Words(text, ", \t");
-  if (words.size() == 1 && words[0] == "none") return std::uint8_t{0};
-  if (words.empty()) return Status(Code::kInvalidArgument, "no priority; allowed: " + std::string(kAllowed));
-  std::uint8_t mask = 0;
-  for (const auto word : words) {
-    RW_ASSIGN_OR_RETURN(const auto priority, ParseWhole(word, 0, kDcbClasses - 1, kAllowed));
-    const auto bit = static_cast<std::uint8_t>(1U << priority);
-    if ((mask & bit) != 0)
-      return Status(Code::kInvalidArgument, Quoted(text) + " names priority " + std::string(word) + " twice");
-    mask = static_cast<std::uint8_t>(mask | bit);
-  }
-  return mask;
-}
-
-Result<PerClass<std::uint64_t>> ParsePerClass(std::string_view text, std::uint64_t most) {
-  RW_ASSIGN_OR_RETURN(const auto items, EightItems(text));
-  PerClass<std::uint64_t> numbers{};
-  for (std::size_t i = 0; i < kDcbClasses; ++i) {
-    RW_ASSIGN_OR_RETURN(numbers[i], ParseWhole(items[i], 0, most));
-  }
-  return numbers;
-}
-
-std::string TsaText(std::uint8_t algorithm) {
-  switch (algorithm) {
-    case kTsaStrict: return "strict";
-    case kTsaCbShaper: return "cb_shaper";
-    case kTsaEts: return "ets";
-    case kTsaVendor: return "vendor";
-    default: return std::to_string(algorithm);
-  }
-}
-
-Result<std::uint8_t> ParseTsa(std::string_view word) {
-  for (const std::uint8_t algorithm : {kTsaStrict, kTsaCbShaper, kTsaEts, kTsaVendor})
-    if (word == TsaText(algorithm)) return algorithm;
-  // A number that has no name, so that what was read may be written back.
-  const auto number = ParseWhole(word, 3, 254);
-  if (number.ok()) return static_cast<std::uint8_t>(*number);
-  return Status(Code::kInvalidArgument, Quoted(word) +
-                                            " is no transmission selection; allowed: strict, ets, vendor, "
-                                            "cb_shaper");
-}
 
 std::string DcbxMode::Text() const { return TextOf(*this); }
 Status DcbxMode::Change(std::string_view fields) { return TakeFields(*this, fields, false); }

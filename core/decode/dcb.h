@@ -31,6 +31,8 @@ std::string PrioritiesText(std::uint8_t mask);
 /// priority given twice.
 Result<std::uint8_t> ParsePriorities(std::string_view text);
 
+/// "a,b,…" to its eight pieces. InvalidArgument for another number of them.
+Result<std::vector<std::string_view>> SplitPerClass(std::string_view text);
 /// "0,0,1,…" to eight numbers of at most `most`. InvalidArgument.
 Result<PerClass<std::uint64_t>> ParsePerClass(std::string_view text, std::uint64_t most);
 

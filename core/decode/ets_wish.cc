@@ -107,7 +107,7 @@ Status CheckRules(std::string_view text, const EtsWish& wish) {
 Result<EtsWish> ParseFields(std::string_view text) {
   // Commas stand inside the values, blanks between the fields.
   const auto fields = Fields::Parse(text);
-  if (!fields.ok()) return Refuse(text, "is wrong: " + fields.status().message());
+  if (!fields.ok()) return Refuse(text, "is no list of name=value");
   for (const auto& [name, value] : fields->all())
     if (name != "prio_tc" && name != "tsa" && name != "bw") return Refuse(text, "names no " + Quoted(name));
   for (const std::string_view name : {"prio_tc", "tsa", "bw"})

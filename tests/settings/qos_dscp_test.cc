@@ -167,6 +167,13 @@ TEST(QosDscpMapTest, AFirmwareThatRefusesOneIsAnErrorInThePayload) {
   EXPECT_EQ(applied.error_number(), EIO);
   EXPECT_NE(applied.message().find("answered in the payload"), std::string::npos);
   EXPECT_FALSE(map.Satisfied(machine));
+  EXPECT_FALSE(machine.dcb.trusts_dscp) << "although 26 DSCPs are listed";
+  EXPECT_NE(applied.message().find("may now trust PCP"), std::string::npos) << applied.message();
+  const Subject trust("qos.trust");
+  machine.dcb.refused_dscp = -1;
+  ASSERT_TRUE(trust.Apply(machine, "pcp").ok());
+  ASSERT_TRUE(trust.Apply(machine, "dscp").ok());
+  EXPECT_TRUE(machine.dcb.trusts_dscp) << "the way out that the message names";
 }
 
 TEST(QosDscpMapTest, AnyChangeIsABlip) {
