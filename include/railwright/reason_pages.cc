@@ -77,9 +77,10 @@ constexpr std::array kPages{
                "There can be no nftables rules, so none is in the way."},
     ReasonPage{"NoPause", "RW-9033", "The port's driver has no pause frames to set.",
                "ethtool answers EOPNOTSUPP, as for virtual functions and virtual interfaces."},
-    ReasonPage{"NoPfcStormPrevention", "RW-9062", "The port has no PFC storm prevention.",
-               "Its driver has no such tunable, or its firmware lacks the stall detection. A storm must then be "
-               "stopped by the switch's PFC watchdog."},
+    ReasonPage{
+        "NoPfcStormPrevention", "RW-9062", "The port has no PFC storm prevention.",
+        "Its driver has no such tunable, or its firmware lacks the stall detection. A storm must then be "
+        "stopped by the switch's PFC watchdog."},
     ReasonPage{
         "NoRdmaDevice", "RW-9034", "The port has no RDMA device.",
         "Nothing below /sys/class/infiniband belongs to its interface. On a card that should have one: the "

@@ -1,6 +1,7 @@
 // Data center bridging: a reply of dcbnl, and the texts below /dcb. The first line is the kind:
 // "reply" (then the payload of the message), "change LEAF" (then what it reads, then what is written),
 // "table" (lines of an APP table).
+#include <linux/dcbnl.h>
 #include <linux/rtnetlink.h>
 
 #include <algorithm>
@@ -81,7 +82,7 @@ void CheckReply(std::string_view payload) {
     }
   }
   reply.type = RTM_SETDCB;
-  for (const std::uint16_t attribute : {13, 14}) {  // DCB_ATTR_IEEE, DCB_ATTR_DCBX
+  for (const std::uint16_t attribute : {std::uint16_t{DCB_ATTR_IEEE}, std::uint16_t{DCB_ATTR_DCBX}}) {
     const Status outcome = DcbOutcome(reply, attribute, "what");
     ALWAYS(outcome.ok() || outcome.message().starts_with("what: "), outcome.message());
   }
