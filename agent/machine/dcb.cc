@@ -93,7 +93,7 @@ class Dcb final : public Backend {
   }
 
   static Result<std::string> Text(const DcbAnswer& answer, std::string_view leaf, std::string_view path) {
-    if (leaf == "app") return AppTableText(answer.apps);
+    if (leaf == "app" && answer.apps) return AppTableText(*answer.apps);
     if (leaf == "dcbx" && answer.dcbx) return answer.dcbx->Text();
     if (leaf == "pfc" && answer.pfc) return answer.pfc->Text();
     if (leaf == "pfc_counters" && answer.pfc) return answer.pfc->CountersText();
@@ -204,24 +204,30 @@ class Dcb final : public Backend {
     const auto holds = [](const std::vector<DcbApp>& table, const DcbApp& app) {
       return std::find(table.begin(), table.end(), app) != table.end();
     };
-    RW_ASSIGN_OR_RETURN(DcbAnswer now, Read(netdev, "app", path));
+    RW_ASSIGN_OR_RETURN(const std::vector<DcbApp> before, ReadApps(netdev, path));
     for (const DcbApp& app : *wanted) {
-      if (holds(now.apps, app)) continue;
+      if (holds(before, app)) continue;
       const Status status = ChangeApp(DCB_CMD_IEEE_SET, app, netdev, path);
       // Came by itself meanwhile.
       if (!status.ok() && status.error_number() != EEXIST) return WithReadBack(status, path);
     }
-    RW_ASSIGN_OR_RETURN(now, Read(netdev, "app", path));
-    for (const DcbApp& app : now.apps) {
+    RW_ASSIGN_OR_RETURN(const std::vector<DcbApp> added, ReadApps(netdev, path));
+    for (const DcbApp& app : added) {
       if (holds(*wanted, app)) continue;
       const Status status = ChangeApp(DCB_CMD_IEEE_DEL, app, netdev, path);
       // Gone by itself meanwhile.
       if (!status.ok() && status.error_number() != ENOENT) return WithReadBack(status, path);
     }
-    RW_ASSIGN_OR_RETURN(now, Read(netdev, "app", path));
-    if (AppTableText(now.apps) == AppTableText(*wanted)) return Ok();
+    RW_ASSIGN_OR_RETURN(const std::vector<DcbApp> after, ReadApps(netdev, path));
+    if (AppTableText(after) == AppTableText(*wanted)) return Ok();
     return WithReadBack(
         Status(Code::kAborted, std::string(path) + ": all was accepted, and yet the table differs"), path);
+  }
+
+  Result<std::vector<DcbApp>> ReadApps(std::string_view netdev, std::string_view path) {
+    RW_ASSIGN_OR_RETURN(DcbAnswer answer, Read(netdev, "app", path));
+    RW_RETURN_IF_ERROR(Text(answer, "app", path).status());
+    return std::move(*answer.apps);
   }
 
   NetlinkConversation& route_;

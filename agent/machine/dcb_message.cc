@@ -24,13 +24,14 @@ Status Take(const NetlinkAttribute& attribute, std::optional<T>& part) {
   return Ok();
 }
 
-Status TakeApps(const NetlinkAttribute& table, std::vector<DcbApp>& apps) {
+Status TakeApps(const NetlinkAttribute& table, std::optional<std::vector<DcbApp>>& apps) {
   Status status;
+  apps.emplace();
   ForEachAttribute(table.value, [&](const NetlinkAttribute& attribute) {
     if (!status.ok() || (attribute.type != DCB_ATTR_IEEE_APP && attribute.type != kDcbAppAttribute)) return;
     const auto app = DcbApp::FromBytes(attribute.value);
     if (app.ok())
-      apps.push_back(*app);
+      apps->push_back(*app);
     else
       status = app.status();
   });
@@ -45,6 +46,15 @@ Status TakeIeee(const NetlinkAttribute& attribute, DcbAnswer& answer) {
     case DCB_ATTR_DCB_BUFFER: return Take(attribute, answer.buffer);
     case DCB_ATTR_IEEE_APP_TABLE: return TakeApps(attribute, answer.apps);
     default: return Ok();  // what a peer said, congestion notification, rewriting
+  }
+}
+
+/// What an errno in the payload means here, where strerror says something else.
+std::string_view Meaning(int error) {
+  switch (error) {
+    case ENOMEM: return "; the headroom does not fit into the port's buffer";
+    case EIO: return "; the firmware refused, and its reason stands in the kernel log";
+    default: return "";
   }
 }
 
@@ -79,7 +89,7 @@ Status DcbOutcome(const NetlinkReply& reply, std::uint16_t attribute, std::strin
   if (*answer > 0)
     return Status(Code::kFailedPrecondition, std::string(what) + ": refused by the driver (" +
                                                  std::to_string(*answer) + " answered in the payload)");
-  return FromErrno(-*answer, what, "answered in the payload");
+  return FromErrno(-*answer, what, "answered in the payload" + std::string(Meaning(-*answer)));
 }
 
 }  // namespace railwright::machine

@@ -27,7 +27,7 @@ struct DcbAnswer {
   std::optional<DcbEts> ets;
   std::optional<DcbMaxRate> maxrate;
   std::optional<DcbBuffer> buffer;
-  std::vector<DcbApp> apps;
+  std::optional<std::vector<DcbApp>> apps;
 };
 /// Internal for another kind of message, and for a structure that is too short.
 Result<DcbAnswer> DecodeDcb(const NetlinkReply& reply);

@@ -21,6 +21,7 @@ class DcbKernel final : public NetlinkChannel {
   Mlx5Dcb port;
   bool privileged = true;
   bool shows_pfc = true;          ///< false: the driver failed to read it
+  bool shows_apps = true;         ///< false: a kernel that leaves the table out
   bool tells = true;              ///< false: replies lack the outcome
   std::vector<std::string> done;  ///< "set dscp 26 prio 3", "del …", "set pfc", "dcbx 9"
 
@@ -69,11 +70,16 @@ class DcbKernel final : public NetlinkChannel {
     reply.Put(DCB_ATTR_IEEE_ETS, port.ets.Bytes()).Put(DCB_ATTR_IEEE_MAXRATE, port.maxrate.Bytes());
     if (shows_pfc) reply.Put(DCB_ATTR_IEEE_PFC, port.pfc.Bytes());
     reply.Put(DCB_ATTR_DCB_BUFFER, port.buffer.Bytes());
+    if (shows_apps) FillApps(reply);
+    reply.End(ieee).PutU8(DCB_ATTR_DCBX, port.mode.bits);
+  }
+
+  void FillApps(NetlinkMessage& reply) const {
     const std::size_t table = reply.Begin(DCB_ATTR_IEEE_APP_TABLE);
     for (const DcbApp& app : port.apps)
       reply.Put(app.selector == DcbApp::kPcp ? kDcbAppAttribute : std::uint16_t{DCB_ATTR_IEEE_APP},
                 app.Bytes());
-    reply.End(table).End(ieee).PutU8(DCB_ATTR_DCBX, port.mode.bits);
+    reply.End(table);
   }
 
   // As dcbnl_ieee_set: object after object, the first error ends it.

@@ -87,6 +87,7 @@ TEST_F(DcbBackendTest, AnErrorAlthoughTheValueChangedTellsWhatIsThere) {
   kernel_.port.pfc_error = -ENOMEM;
   const Status status = Write("pfc", "enabled=3");
   EXPECT_EQ(status.error_number(), ENOMEM);
+  EXPECT_TRUE(Says(status, "answered in the payload; the headroom does not fit")) << status.message();
   EXPECT_TRUE(Says(status, "read back: cap=8 enabled=3")) << status.message();
 }
 
@@ -129,6 +130,10 @@ TEST_F(DcbBackendTest, APartThatTheDriverDidNotGiveIsNoProofOfAbsence) {
   EXPECT_TRUE(kernel_.done.empty());
   EXPECT_EQ(dcb_->List("/dcb/rail0").value(),
             (std::vector<std::string>{"app", "buffer", "dcbx", "ets", "maxrate"}));
+  kernel_.shows_apps = false;
+  EXPECT_FALSE(dcb_->Get("/dcb/rail0/app").ok()) << "no table is not an empty one";
+  EXPECT_FALSE(Write("app", "dscp 26 prio 3").ok());
+  EXPECT_TRUE(kernel_.done.empty());
 }
 
 TEST_F(DcbBackendTest, WhereTheDriverReplacesNothingIsRemoved) {

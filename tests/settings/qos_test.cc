@@ -62,6 +62,38 @@ TEST(QosTest, NonsenseFromTheKernelIsAnError) {
   }
 }
 
+// No setting knows another one, so they must not fight where they share a structure.
+TEST(QosTest, OneRoundInTheOrderOfPlansFulfilsAllOfThemWithOneLinkFlap) {
+  const std::vector<std::pair<std::string, std::string>> profile{
+      {"qos.dcbx", "host"},
+      {"qos.trust", "dscp"},
+      {"qos.dscp_map", "26:4,48:7"},
+      {"qos.ets", "4:50,7:strict,rest:50"},
+      {"qos.buffer", "prio_buffer=0,0,0,0,1,0,0,0 size=20016,262144,0,0,0,0,0,0"},
+      {"qos.cable_length", "30"},
+      {"qos.pfc_storm_prevention", "auto"},
+      {"qos.pfc", "4"}};
+  Mlx5Machine machine;
+  machine.dcb.SetDcbx(0);
+  machine.Show();
+  int before = 0;
+  for (const auto& [key, wish] : profile) {
+    Subject subject(key);
+    EXPECT_LT(before, subject.setting->info().order) << key;
+    before = subject.setting->info().order;
+    const Status applied = subject.Apply(machine, subject.Wish(wish));
+    EXPECT_TRUE(applied.ok()) << key << ": " << applied.ToString();
+  }
+  for (const auto& [key, wish] : profile) {
+    Subject subject(key);
+    subject.Wish(wish);
+    EXPECT_TRUE(subject.Satisfied(machine)) << key << " reads " << subject.See(machine).value;
+    EXPECT_EQ(subject.See(machine).message, "") << key;
+  }
+  EXPECT_EQ(machine.dcb.link_flaps, 1);
+  EXPECT_EQ(machine.dcb.hardware[26], 4);
+}
+
 TEST(QosDcbxTest, HostIsTheHostWithIeee) {
   Subject dcbx("qos.dcbx");
   Mlx5Machine machine;

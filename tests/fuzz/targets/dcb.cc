@@ -72,7 +72,7 @@ void CheckReply(std::string_view payload) {
     CheckBytes(answer->ets);
     CheckBytes(answer->maxrate);
     CheckBytes(answer->buffer);
-    CheckTable(answer->apps);
+    if (answer->apps) CheckTable(*answer->apps);
     if (answer->ets) {
       const EtsWish wish = EtsWish::Of(*answer->ets);
       const auto again = EtsWish::ParseObserved(wish.Text());
