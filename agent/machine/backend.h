@@ -2,6 +2,7 @@
 // railwright::machine.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ class Backend {
   virtual Status Set(std::string_view path, std::string_view value) = 0;
 };
 
+class NetlinkConversation;
 class NetlinkSocket;
 
 /// `/sys` and `/proc` below `root`.
@@ -34,6 +36,9 @@ std::unique_ptr<Backend> MakeRtnlRoute(NetlinkSocket& socket);
 std::unique_ptr<Backend> MakeRtnlRule(NetlinkSocket& socket);
 /// `/ethtool`. `rtnl` names the interfaces for List.
 std::unique_ptr<Backend> MakeEthtool(NetlinkSocket& rtnl);
+/// `/dcb`. `route` is over NETLINK_ROUTE and outlives it; `links` names the interfaces for List.
+using LinkLister = std::function<Result<std::vector<std::string>>()>;
+std::unique_ptr<Backend> MakeDcb(NetlinkConversation& route, LinkLister links);
 /// `/nft`; the last listing is kept in `ruleset_file` ("": not kept).
 std::unique_ptr<Backend> MakeNft(std::string ruleset_file);
 /// `/kmod`, modules and their state below `root`.

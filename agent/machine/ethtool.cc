@@ -1,4 +1,4 @@
-// /ethtool/<if>: channels, rings, pause over generic netlink.
+// /ethtool/<if>: channels, rings, pause over generic netlink; pfc_storm_prevention by ioctl.
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 
@@ -6,6 +6,7 @@
 #include <span>
 
 #include "agent/machine/backend.h"
+#include "agent/machine/ethtool_ioctl.h"
 #include "agent/machine/link_message.h"
 #include "agent/machine/paths.h"
 #include "core/decode/fields.h"
@@ -52,6 +53,7 @@ const Group* FindGroup(std::string_view name) {
 }
 
 constexpr std::string_view kMaximum = "_max";
+constexpr std::string_view kPfcStorm = "pfc_storm_prevention";
 
 class Ethtool final : public Backend {
  public:
@@ -59,6 +61,7 @@ class Ethtool final : public Backend {
 
   Result<std::string> Get(std::string_view path) override {
     const auto parts = PathParts(path);
+    if (parts.size() == 3 && parts[2] == kPfcStorm) return pfc_storm_.Get(parts[1], path);
     const Group* group = parts.size() == 3 ? FindGroup(parts[2]) : nullptr;
     if (group == nullptr) return NoSuchPath(path);
     RW_ASSIGN_OR_RETURN(NetlinkMessage message, Request(*group, group->get, parts[1], path));
@@ -78,11 +81,13 @@ class Ethtool final : public Backend {
       const Result<std::string> text = Get(std::string(path) + "/" + std::string(group.name));
       if (text.ok()) names.emplace_back(group.name);
     }
+    if (Get(std::string(path) + "/" + std::string(kPfcStorm)).ok()) names.emplace_back(kPfcStorm);
     return Sorted(std::move(names));
   }
 
   Status Set(std::string_view path, std::string_view value) override {
     const auto parts = PathParts(path);
+    if (parts.size() == 3 && parts[2] == kPfcStorm) return pfc_storm_.Set(parts[1], value, path);
     const Group* group = parts.size() == 3 ? FindGroup(parts[2]) : nullptr;
     if (group == nullptr) return NoSuchPath(path);
     const Result<Fields> fields = Fields::Parse(value);
@@ -187,6 +192,7 @@ class Ethtool final : public Backend {
 
   NetlinkSocket& rtnl_;
   NetlinkSocket genl_{NETLINK_GENERIC};
+  PfcStormPrevention pfc_storm_;
   std::uint16_t family_ = 0;
 };
 

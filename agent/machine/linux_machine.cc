@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "agent/machine/backend.h"
+#include "agent/machine/link_message.h"
 #include "agent/machine/netlink_socket.h"
 #include "agent/machine/paths.h"
 
@@ -22,6 +23,7 @@ class LinuxMachine final : public Machine {
     Serve("/rtnl/route", MakeRtnlRoute(route_));
     Serve("/rtnl/rule", MakeRtnlRule(route_));
     Serve("/ethtool", MakeEthtool(route_));
+    Serve("/dcb", MakeDcb(route_.conversation(), [this] { return LinkNames(route_); }));
     Serve("/nft", MakeNft(options.ruleset_file));
     Serve("/kmod", MakeKmod(options.root));
     Serve("/pkg", MakePackages(options.root));

@@ -6,7 +6,10 @@
 #include "agent/machine/nft_document.h"
 #include "agent/machine/paths.h"
 #include "agent/machine/rtnl_decode.h"
+#include "core/decode/dcb.h"
+#include "core/decode/dcb_app.h"
 #include "core/decode/fields.h"
+#include "core/decode/pfc_storm.h"
 #include "core/decode/traffic_class.h"
 
 namespace railwright::machine {
@@ -44,6 +47,19 @@ Result<std::string> TrafficClassText(std::string_view before, std::string_view v
   if (!value.starts_with("-")) lines.push_back("Global tclass=" + std::string(value));
   lines.insert(lines.end(), old.rules.begin(), old.rules.end());
   return JoinLines(lines);
+}
+
+/// What a path below /dcb reads after Set. What only the driver's rules forbid is taken.
+Result<std::string> ChangedDcb(std::string_view path, std::string_view before, std::string_view value) {
+  const auto parts = PathParts(path);
+  if (parts.size() != 3 || (parts[2] != "app" && !IsDcbFields(parts[2]))) return NoSuchPath(path);
+  if (parts[2] != "app") {
+    const Result<std::string> changed = ChangedDcbText(parts[2], before, value);
+    return changed.ok() ? changed : changed.status().Within(path);
+  }
+  const auto table = ParseAppTable(value);
+  if (!table.ok()) return table.status().Within(path);
+  return AppTableText(*table);
 }
 
 }  // namespace
@@ -85,6 +101,13 @@ Status MemoryWorld::Set(std::string_view path, std::string_view value) {
   } else if (IsBelow(path, "/rtnl/addr") || IsBelow(path, "/rtnl/route") || IsBelow(path, "/rtnl/rule")) {
     RW_ASSIGN_OR_RETURN(std::string lines, CanonicalSet(path, value));
     Put(path, std::move(lines));
+  } else if (IsBelow(path, "/dcb")) {
+    RW_ASSIGN_OR_RETURN(std::string text, ChangedDcb(path, *before, value));
+    Put(path, std::move(text));
+  } else if (IsBelow(path, "/ethtool") && path.ends_with("/pfc_storm_prevention")) {
+    const auto milliseconds = ParsePfcStorm(value, 1, kPfcStormAuto - 1);
+    if (!milliseconds.ok()) return milliseconds.status().Within(path);
+    Put(path, PfcStormText(*milliseconds));
   } else if (IsBelow(path, "/ethtool")) {
     const Result<Fields> wanted = Fields::Parse(value);
     if (!wanted.ok()) return wanted.status().Within(path);

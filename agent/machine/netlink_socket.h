@@ -34,6 +34,9 @@ class NetlinkSocket {
   /// Sends a change and waits for its acknowledgement.
   Status Do(NetlinkMessage& message, std::string_view what) { return conversation_.Do(message, what); }
 
+  /// The same, for what must not know that there is a socket.
+  NetlinkConversation& conversation() { return conversation_; }
+
   /// The name of an interface in this namespace, "" when there is none of that index.
   std::string InterfaceName(std::uint32_t index);
   /// The index of an interface; NotFound (ENODEV).

@@ -60,6 +60,10 @@ constexpr std::array kPages{
         "--management-netdev."},
     ReasonPage{"NeedsReboot", "RW-9006", "The value takes effect at the next boot.",
                "It is not so in the running kernel. Reboot the node when it is drained."},
+    ReasonPage{
+        "NoCableLength", "RW-9061", "The port's driver does not take the length of a cable.",
+        "Only mlx5 reads the PFC delay as metres; by the standard it is bit times, and a length would be "
+        "wrong there. Take qos.cable_length out for this port; its driver computes the headroom by itself."},
     ReasonPage{"NoChannels", "RW-9031", "The port's driver has no channels to set.",
                "ethtool answers EOPNOTSUPP, as for virtual interfaces. Nothing is wrong with the port."},
     ReasonPage{"NoChecksRun", "RW-9014", "Nothing was measured.",
@@ -82,12 +86,21 @@ constexpr std::array kPages{
                "Only MLNX_OFED's driver has files for it. Firmware comes with all priorities on. Elsewhere "
                "its stored configuration decides (NVCONFIG ROCE_CC_PRIO_MASK_P1, in effect after a reset of "
                "the card), or fwctl sets it, from kernel 6.15 on."},
+    ReasonPage{
+        "NoDcb", "RW-9060", "The port has no data center bridging.",
+        "dcbnl answers EOPNOTSUPP, as for virtual functions, bonds, VLANs and virtual interfaces: their "
+        "physical port has it. On a card that should have it: the kernel was built without CONFIG_DCB or the "
+        "driver without its part of it (CONFIG_MLX5_CORE_EN_DCB)."},
     ReasonPage{"NoFabricPort", "RW-9041", "No port of this node is declared a fabric port.",
                "The check speaks of fabric ports. Declare them with role fabric in the Cluster document."},
     ReasonPage{"NoNftables", "RW-9042", "This kernel has no nf_tables.",
                "There can be no nftables rules, so none is in the way."},
     ReasonPage{"NoPause", "RW-9033", "The port's driver has no pause frames to set.",
                "ethtool answers EOPNOTSUPP, as for virtual functions and virtual interfaces."},
+    ReasonPage{
+        "NoPfcStormPrevention", "RW-9062", "The port has no PFC storm prevention.",
+        "Its driver has no such tunable, or its firmware lacks the stall detection. A storm must then be "
+        "stopped by the switch's PFC watchdog."},
     ReasonPage{
         "NoRdmaDevice", "RW-9034", "The port has no RDMA device.",
         "Nothing below /sys/class/infiniband belongs to its interface. On a card that should have one: the "

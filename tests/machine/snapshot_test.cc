@@ -186,6 +186,9 @@ class SnapshotSetTest : public SnapshotTest {
     folder_.Write("/snapshot/get/rtnl/route/101/@", "\n");
     folder_.Write("/snapshot/get/rtnl/rule/1101/@", "\n");
     folder_.Write("/snapshot/get/ethtool/rail0/channels/@", "combined=8 combined_max=63\n");
+    folder_.Write("/snapshot/get/ethtool/rail0/pfc_storm_prevention/@", "8000\n");
+    folder_.Write("/snapshot/get/dcb/rail0/pfc/@", "cap=8 enabled=none mbc=0 delay=7\n");
+    folder_.Write("/snapshot/get/dcb/rail0/app/@", "\n");
     folder_.Write("/snapshot/get/proc/sys/net/x/@", "0\n");
     folder_.Write("/snapshot/get/sys/class/infiniband/mlx5_0/tc/1/traffic_class/@",
                   "Global tclass=106\nsrc_ip=10.0.0.1,tclass=104\n");
@@ -248,6 +251,20 @@ TEST_F(SnapshotSetTest, ATrafficClassReadsAsItsDriverShowsIt) {
   EXPECT_EQ(machine_->Get(path).value(), "Global tclass=104\nsrc_ip=10.0.0.1,tclass=104");
   ASSERT_TRUE(machine_->Set(path, "-1").ok());
   EXPECT_EQ(machine_->Get(path).value(), "src_ip=10.0.0.1,tclass=104") << "rules for some addresses stay";
+}
+
+TEST_F(SnapshotSetTest, DataCenterBridgingChangesAsItWould) {
+  ASSERT_TRUE(machine_->Set("/dcb/rail0/pfc", "enabled=3,0 cap=2").ok());
+  EXPECT_EQ(machine_->Get("/dcb/rail0/pfc").value(), "cap=8 enabled=0,3 mbc=0 delay=7");
+  EXPECT_EQ(machine_->Set("/dcb/rail0/pfc", "enabled=8").code(), Code::kInvalidArgument);
+  EXPECT_FALSE(machine_->Set("/dcb/rail0/ets", "bw=0,0,0,0,0,0,0,0").ok()) << "not recorded";
+  ASSERT_TRUE(machine_->Set("/dcb/rail0/app", "dscp 8 prio 1\ndscp 26  prio 3").ok());
+  EXPECT_EQ(machine_->Get("/dcb/rail0/app").value(), "dscp 26 prio 3\ndscp 8 prio 1");
+  ASSERT_TRUE(machine_->Set("/dcb/rail0/app", "").ok());
+  EXPECT_EQ(machine_->Get("/dcb/rail0/app").value(), "");
+  ASSERT_TRUE(machine_->Set("/ethtool/rail0/pfc_storm_prevention", "auto").ok());
+  EXPECT_EQ(machine_->Get("/ethtool/rail0/pfc_storm_prevention").value(), "auto");
+  EXPECT_FALSE(machine_->Set("/ethtool/rail0/pfc_storm_prevention", "combined=4").ok());
 }
 
 TEST_F(SnapshotSetTest, ConfigfsDirectoriesAreMadeAndRemoved) {
