@@ -28,8 +28,8 @@ Status Explained(Status status, std::string_view netdev) {
   switch (status.error_number()) {
     case EOPNOTSUPP:
       why = ": the driver of " + std::string(netdev) +
-            " has no data center bridging (virtual functions, bonds, VLANs), or this kernel was built "
-            "without it (CONFIG_DCB)";
+            " has no data center bridging, or not this part of it (virtual functions, bonds and VLANs have "
+            "none), or this kernel was built without it (CONFIG_DCB)";
       break;
     case EPERM:
       why =

@@ -37,9 +37,9 @@ inline Result<DcbText> ReadDcb(const Machine& machine, const Target& target, std
   if (text.ok()) return DcbText(*text);
   if (text.status().error_number() != EOPNOTSUPP) return text.status();
   RW_ASSIGN_OR_RETURN(const std::string driver, DriverOf(machine, target));
-  return DcbText(
-      Observation::NotApplicable("NoDcb", target.port->netdev + (driver.empty() ? "" : " (" + driver + ")") +
-                                              " has no data center bridging: " + text.status().message()));
+  return DcbText(Observation::NotApplicable(
+      "NoDcb",
+      target.port->netdev + (driver.empty() ? "" : " (" + driver + ")") + ": " + text.status().message()));
 }
 
 /// Adds to an observation who would override what is written. mlx5 takes writes in firmware mode and answers

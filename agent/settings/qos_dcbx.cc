@@ -6,12 +6,23 @@ namespace railwright {
 namespace {
 
 constexpr std::string_view kHost = "host", kFirmware = "firmware";
-constexpr DcbxMode kHostMode{DcbxMode::kHost | DcbxMode::kIeee};
+// What mlx5 starts with in host mode: CEE beside IEEE.
+constexpr std::string_view kHostWithCee = "host+cee";
+constexpr std::uint8_t kHostBits = DcbxMode::kHost | DcbxMode::kIeee;
 
-// "host", "firmware", or all bits of another mode of the host.
+// One of the words above, or all bits of another mode of the host.
 std::string Shown(const DcbxMode& mode) {
   if (!mode.host()) return std::string(kFirmware);
-  return mode.bits == kHostMode.bits ? std::string(kHost) : mode.Text();
+  if (mode.bits == kHostBits) return std::string(kHost);
+  if (mode.bits == (kHostBits | DcbxMode::kCee)) return std::string(kHostWithCee);
+  return mode.Text();
+}
+
+Result<DcbxMode> ModeOf(std::string_view shown) {
+  if (shown == kFirmware) return DcbxMode{};
+  if (shown == kHost) return DcbxMode{kHostBits};
+  if (shown == kHostWithCee) return DcbxMode{kHostBits | DcbxMode::kCee};
+  return DcbxMode::Parse(shown);
 }
 
 class QosDcbx final : public Setting {
@@ -51,20 +62,17 @@ class QosDcbx final : public Setting {
     return Observation::Value(Shown(*mode));
   }
 
-  // CEE beside IEEE is what mlx5 starts with in host mode; it changes nothing of what is set here.
+  // CEE beside IEEE changes nothing of what is set here.
   bool Satisfied(const Target&, std::string_view desired, const Observation& observed) const override {
     if (observed.kind != Observation::Kind::kValue) return false;
     if (observed.value == desired) return true;
-    const auto mode = DcbxMode::Parse(observed.value);
-    return desired == kHost && mode.ok() && (mode->bits & kHostMode.bits) == kHostMode.bits &&
+    const auto mode = ModeOf(observed.value);
+    return desired == kHost && mode.ok() && (mode->bits & kHostBits) == kHostBits &&
            (mode->bits & DcbxMode::kLldManaged) == 0;
   }
 
   Status Apply(Machine& machine, const Target& target, std::string_view value) const override {
-    DcbxMode mode = value == kHost ? kHostMode : DcbxMode{};
-    if (value != kHost && value != kFirmware) {
-      RW_ASSIGN_OR_RETURN(mode, DcbxMode::Parse(value));
-    }
+    RW_ASSIGN_OR_RETURN(const DcbxMode mode, ModeOf(value));
     // What is so already stays as it is: `firmware` stands for several bits, and which of them is the card's.
     const auto now = Observe(machine, target);
     if (now.ok() && now->kind == Observation::Kind::kValue && now->value == value) return Ok();

@@ -116,13 +116,14 @@ TEST(QosDcbxTest, CeeBesideIeeeIsTheHostsToo) {
   Subject dcbx("qos.dcbx");
   Mlx5Machine machine;
   const std::string original = dcbx.See(machine).value;
-  EXPECT_EQ(original, "host=1 lld_managed=0 cee=1 ieee=1 static=0");
+  EXPECT_EQ(original, "host+cee");
   dcbx.Wish("host");
   EXPECT_TRUE(dcbx.Satisfied(machine));
   ASSERT_TRUE(dcbx.Apply(machine, "host").ok());
   ASSERT_TRUE(dcbx.Apply(machine, original).ok());
   EXPECT_EQ(dcbx.See(machine).value, original);
   machine.Put(DcbPath("dcbx"), "host=1 lld_managed=0 cee=1 ieee=0 static=0");
+  EXPECT_EQ(dcbx.See(machine).value, "host=1 lld_managed=0 cee=1 ieee=0 static=0");
   EXPECT_FALSE(dcbx.Satisfied(machine));
   machine.Put(DcbPath("dcbx"), "host=1 lld_managed=1 cee=0 ieee=1 static=0");
   EXPECT_FALSE(dcbx.Satisfied(machine));
