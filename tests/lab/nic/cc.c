@@ -51,7 +51,8 @@ int rwl_cc_find(const char *name)
 	return -ENOENT;
 }
 
-/* What the firmware does with a value: a field narrower than the command's 32 bits loses the rest, no range is checked. */
+/* What the firmware does with a value: a field narrower than the command's 32 bits loses the rest, no range is checked.
+ */
 int rwl_cc_write(struct rwl_port *port, enum rwl_cc_reg reg, u32 value)
 {
 	int err;

@@ -14,9 +14,9 @@ struct rwl_attr {
 	struct kobj_attribute attr;
 	struct list_head link;
 	struct rwl_port *port;
-	int which;		/* a register; of enable/N: N; of a directory's own: unused */
+	int which; /* a register; of enable/N: N; of a directory's own: unused */
 	bool np;
-	struct kobject *dir;	/* set: not a file, a directory to remove */
+	struct kobject *dir; /* set: not a file, a directory to remove */
 };
 
 #define to_attr(attribute) container_of(attribute, struct rwl_attr, attr)
@@ -35,7 +35,7 @@ static ssize_t cc_store(struct kobject *kobj, struct kobj_attribute *attribute, 
 	int err;
 
 	if (sscanf(buf, "%u", &value) != 1)
-		value = GARBAGE;		/* OFED does not look at sscanf's result */
+		value = GARBAGE; /* OFED does not look at sscanf's result */
 	err = rwl_cc_write(attr->port, attr->which, value);
 	return err ? err : count;
 }
@@ -45,7 +45,7 @@ static ssize_t enable_show(struct kobject *kobj, struct kobj_attribute *attribut
 	struct rwl_attr *attr = to_attr(attribute);
 
 	if (READ_ONCE(attr->port->ecn_query_fails))
-		return 0;			/* the failed query is not an error there: an empty file */
+		return 0; /* the failed query is not an error there: an empty file */
 	return sysfs_emit(buf, "%u\n", (READ_ONCE(attr->port->regs.cc_enable[attr->np]) >> attr->which) & 1);
 }
 
@@ -179,7 +179,7 @@ static const struct file_operations inbox_fops = {
 	.write = inbox_write,
 };
 
-static struct dentry *inbox_root;	/* of all ports; RTNL */
+static struct dentry *inbox_root; /* of all ports; RTNL */
 
 static int add_inbox(struct rwl_port *port)
 {
@@ -229,11 +229,12 @@ void rwl_cc_files_remove(struct rwl_port *port)
 	struct rwl_attr *attr, *next;
 
 	debugfs_remove_recursive(port->cc_dir);
-	/* A child was added after its parent and stands before it. Its removal takes its files and waits for their users. */
-	list_for_each_entry(attr, &port->attributes, link)
+	/* A child was added after its parent and stands before it. Its removal takes its files and waits for their
+	 * users. */
+	list_for_each_entry (attr, &port->attributes, link)
 		if (attr->dir)
 			kobject_del(attr->dir);
-	list_for_each_entry_safe(attr, next, &port->attributes, link) {
+	list_for_each_entry_safe (attr, next, &port->attributes, link) {
 		if (attr->dir)
 			kobject_put(attr->dir);
 		kfree(attr);

@@ -5,13 +5,13 @@
 #include "lab.h"
 
 #define CABLE_DEFAULT_M 7
-#define CABLE_LIMIT_M 1000	/* from here on the value is ignored, as is 0 */
-#define BUFFER_TOTAL 1027712	/* bytes of the port's receive buffer */
+#define CABLE_LIMIT_M 1000   /* from here on the value is ignored, as is 0 */
+#define BUFFER_TOTAL 1027712 /* bytes of the port's receive buffer */
 #define BUFFER_CELL 128
-#define HEADROOM_MTU 9216	/* a lossless buffer is sized for at least this MTU */
+#define HEADROOM_MTU 9216 /* a lossless buffer is sized for at least this MTU */
 #define KBPS_100M 100000ULL
 #define KBPS_1G 1000000ULL
-#define UNITS_MAX 255		/* a rate is a byte and a unit */
+#define UNITS_MAX 255 /* a rate is a byte and a unit */
 
 static const u8 default_prio_tc[RWL_PRIOS] = { 1, 0, 2, 3, 4, 5, 6, 7 };
 
@@ -58,7 +58,7 @@ static int setets(struct net_device *dev, struct ieee_ets *ets)
 	if (!err) {
 		memcpy(port->regs.ets.prio_tc, ets->prio_tc, sizeof(ets->prio_tc));
 		memcpy(port->regs.ets.tc_tsa, ets->tc_tsa, sizeof(ets->tc_tsa));
-		for (i = 0; i < RWL_PRIOS; i++)		/* 6.12 reads 0 where the TC has no ETS share */
+		for (i = 0; i < RWL_PRIOS; i++) /* 6.12 reads 0 where the TC has no ETS share */
 			port->regs.ets.tc_tx_bw[i] = ets->tc_tsa[i] == IEEE_8021QAZ_TSA_ETS ? ets->tc_tx_bw[i] : 0;
 	}
 	err = rwl_write_end(port, RWL_ETS, err);
@@ -115,7 +115,7 @@ static u32 lossless_bytes(const struct rwl_port *port)
 
 static bool fits(const struct rwl_port *port, const struct dcbnl_buffer *buffer)
 {
-	bool all = port->regs.rx_pause || port->regs.tx_pause;	/* global pause: every buffer is lossless */
+	bool all = port->regs.rx_pause || port->regs.tx_pause; /* global pause: every buffer is lossless */
 	int i;
 
 	for (i = 0; i < RWL_PRIOS; i++) {
@@ -182,7 +182,7 @@ static int setpfc(struct net_device *dev, struct ieee_pfc *pfc)
 	cable = pfc->delay && pfc->delay < CABLE_LIMIT_M && pfc->delay != port->regs.cable_m;
 	if (mask) {
 		rwl_pfc_apply(port, pfc->pfc_en);
-		rwl_flap(port, RWL_LINK_FLAP_MS);	/* the driver toggles the port; an unchanged mask does not */
+		rwl_flap(port, RWL_LINK_FLAP_MS); /* the driver toggles the port; an unchanged mask does not */
 	}
 	if (cable) {
 		u16 old = port->regs.cable_m;
@@ -303,7 +303,7 @@ void rwl_dcb_init(struct rwl_port *port)
 	regs->buffer.total_size = BUFFER_TOTAL;
 	buffers_by_firmware(port);
 	regs->dcbx = DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE | (rwl_dcbx_fw ? 0 : DCB_CAP_DCBX_HOST);
-	regs->rx_pause = true;		/* as the firmware ships */
+	regs->rx_pause = true; /* as the firmware ships */
 	regs->tx_pause = true;
 	regs->fec = ETHTOOL_FEC_RS;
 	regs->rx_ring = 1024;

@@ -4,13 +4,15 @@
 
 static int check_app(const struct dcb_app *app)
 {
-	return app->selector == IEEE_8021QAZ_APP_SEL_DSCP && app->protocol < RWL_DSCPS && app->priority < RWL_PRIOS ?
-	       0 : -EINVAL;
+	return app->selector == IEEE_8021QAZ_APP_SEL_DSCP && app->protocol < RWL_DSCPS && app->priority < RWL_PRIOS
+		       ? 0
+		       : -EINVAL;
 }
 
 static struct dcb_app entry(const struct rwl_regs *regs, unsigned int dscp)
 {
-	return (struct dcb_app){ .selector = IEEE_8021QAZ_APP_SEL_DSCP, .protocol = dscp,
+	return (struct dcb_app){ .selector = IEEE_8021QAZ_APP_SEL_DSCP,
+				 .protocol = dscp,
 				 .priority = regs->dscp2prio[dscp] };
 }
 
@@ -30,11 +32,11 @@ int rwl_setapp(struct net_device *dev, struct dcb_app *app)
 	err = rwl_write_begin(port, RWL_APP);
 	if (err) {
 		if (app->priority != regs->dscp2prio[app->protocol])
-			WRITE_ONCE(regs->trust_dscp, false);	/* the driver falls back; entries stay listed */
+			WRITE_ONCE(regs->trust_dscp, false); /* the driver falls back; entries stay listed */
 		goto out;
 	}
 	WRITE_ONCE(regs->trust_dscp, true);
-	if (regs->listed & BIT_ULL(app->protocol)) {		/* replaces */
+	if (regs->listed & BIT_ULL(app->protocol)) { /* replaces */
 		struct dcb_app old = entry(regs, app->protocol);
 
 		dcb_ieee_delapp(dev, &old);
@@ -68,7 +70,7 @@ int rwl_delapp(struct net_device *dev, struct dcb_app *app)
 		err = dcb_ieee_delapp(dev, app);
 	if (!err) {
 		regs->listed &= ~BIT_ULL(app->protocol);
-		WRITE_ONCE(regs->dscp2prio[app->protocol], 0);	/* not dscp >> 3 */
+		WRITE_ONCE(regs->dscp2prio[app->protocol], 0); /* not dscp >> 3 */
 		if (!regs->listed)
 			WRITE_ONCE(regs->trust_dscp, false);
 	}

@@ -10,16 +10,16 @@
 #define CMIS_OSFP 0x19
 #define SFF8636_QSFP28 0x11
 #define PAGES 0x40
-#define UPPER(page, offset) (128 + (page) * 128 + (offset) - 128)	/* in the image */
-#define NO_LIGHT_DB 12		/* as in phy.c */
+#define UPPER(page, offset) (128 + (page)*128 + (offset)-128) /* in the image */
+#define NO_LIGHT_DB 12                                        /* as in phy.c */
 
 struct threshold {
 	u16 high_alarm, low_alarm, high_warn, low_warn;
 };
-static const struct threshold temperature = { 75 * 256, (u16)(-5 * 256), 70 * 256, 0 };	/* 1/256 degree C */
-static const struct threshold voltage = { 36300, 29700, 34650, 31350 };			/* 100 uV */
-static const struct threshold bias = { 60000, 5000, 50000, 7500 };				/* 2 uA */
-static const struct threshold power = { 31623, 1000, 25119, 1585 };				/* 0.1 uW: 5 to -10 dBm */
+static const struct threshold temperature = { 75 * 256, (u16)(-5 * 256), 70 * 256, 0 }; /* 1/256 degree C */
+static const struct threshold voltage = { 36300, 29700, 34650, 31350 };                 /* 100 uV */
+static const struct threshold bias = { 60000, 5000, 50000, 7500 };                      /* 2 uA */
+static const struct threshold power = { 31623, 1000, 25119, 1585 };                     /* 0.1 uW: 5 to -10 dBm */
 
 static void put_text(u8 *at, const char *text, unsigned int length)
 {
@@ -61,42 +61,43 @@ static void put_identity(u8 *vendor, u8 *oui, u8 *part, u8 *serial, u8 *date, co
 static void make_cmis(struct rwl_port *port, bool copper)
 {
 	u8 *low = port->eeprom, *up = low + UPPER(0, 128) - 128;
-	u8 *page1 = low + UPPER(1, 128) - 128, *page2 = low + UPPER(2, 128) - 128, *page11 = low + UPPER(0x11, 128) - 128;
+	u8 *page1 = low + UPPER(1, 128) - 128, *page2 = low + UPPER(2, 128) - 128,
+	   *page11 = low + UPPER(0x11, 128) - 128;
 	int i;
 
 	low[0] = CMIS_OSFP;
-	low[1] = 0x50;			/* CMIS 5.0 */
-	low[2] = copper ? BIT(7) : 0;	/* flat memory */
-	low[3] = 3 << 1;		/* Ready */
-	low[85] = copper ? 3 : 2;	/* passive copper; single mode fibre */
-	low[86] = copper ? 0x4e : 0x4f;	/* host: 400GBASE-CR4; 400GAUI-4-S */
-	low[87] = copper ? 0x01 : 0x1c;	/* media: copper cable; 400GBASE-DR4 */
+	low[1] = 0x50;                  /* CMIS 5.0 */
+	low[2] = copper ? BIT(7) : 0;   /* flat memory */
+	low[3] = 3 << 1;                /* Ready */
+	low[85] = copper ? 3 : 2;       /* passive copper; single mode fibre */
+	low[86] = copper ? 0x4e : 0x4f; /* host: 400GBASE-CR4; 400GAUI-4-S */
+	low[87] = copper ? 0x01 : 0x1c; /* media: copper cable; 400GBASE-DR4 */
 	low[88] = 0x44;
-	low[89] = 0x11;			/* on host lanes 1 and 5 */
-	low[90] = 0xff;			/* no more applications */
+	low[89] = 0x11; /* on host lanes 1 and 5 */
+	low[90] = 0xff; /* no more applications */
 	up[128] = CMIS_OSFP;
 	put_identity(up + 129, up + 145, up + 148, up + 166, up + 182, copper ? "RWL-DAC-2M" : "RWL-OSFP-DR4", port);
 	put_text(up + 164, "A1", 2);
-	up[200] = copper ? 0 : 5 << 5;		/* power class 6 */
-	up[201] = copper ? 1 : 14 * 4;		/* 14 W */
-	up[202] = copper ? 0x42 : 0;		/* 2 m */
-	up[203] = copper ? 0x23 : 0x0c;		/* no separable connector; MPO 1x12 */
+	up[200] = copper ? 0 : 5 << 5;  /* power class 6 */
+	up[201] = copper ? 1 : 14 * 4;  /* 14 W */
+	up[202] = copper ? 0x42 : 0;    /* 2 m */
+	up[203] = copper ? 0x23 : 0x0c; /* no separable connector; MPO 1x12 */
 	if (copper)
 		memcpy(up + 204, "\x05\x06\x0a\x0e", 4);
-	up[212] = copper ? 0x0a : 0x06;		/* copper, not equalised; 1310 nm EML */
+	up[212] = copper ? 0x0a : 0x06; /* copper, not equalised; 1310 nm EML */
 	up[222] = sum(up + 128, 94);
 	if (copper)
 		return;
 
 	put_unaligned_be16(42 * 256, low + 14);
 	put_unaligned_be16(33000, low + 16);
-	page1[132] = 5;				/* 0.5 km of single mode fibre */
-	put_unaligned_be16(26200, page1 + 138);	/* 1310 nm */
-	page1[142] = BIT(5);			/* diagnostics pages */
+	page1[132] = 5;                         /* 0.5 km of single mode fibre */
+	put_unaligned_be16(26200, page1 + 138); /* 1310 nm */
+	page1[142] = BIT(5);                    /* diagnostics pages */
 	page1[157] = 0x0f;
-	page1[158] = 0x06;			/* rx LOS and CDR LOL flags */
-	page1[159] = 0x03;			/* temperature, Vcc */
-	page1[160] = 0x07;			/* bias (x1), tx power, rx power */
+	page1[158] = 0x06; /* rx LOS and CDR LOL flags */
+	page1[159] = 0x03; /* temperature, Vcc */
+	page1[160] = 0x07; /* bias (x1), tx power, rx power */
 	page1[255] = sum(page1 + 130, 125);
 	put_threshold(page2 + 128, &temperature);
 	put_threshold(page2 + 136, &voltage);
@@ -104,7 +105,7 @@ static void make_cmis(struct rwl_port *port, bool copper)
 	put_threshold(page2 + 184, &bias);
 	put_threshold(page2 + 192, &power);
 	page2[255] = sum(page2 + 128, 127);
-	memset(page11 + 128, 0x44, 4);		/* every data path is activated */
+	memset(page11 + 128, 0x44, 4); /* every data path is activated */
 	for (i = 0; i < 8; i++) {
 		put_unaligned_be16(10000 + 37 * i, page11 + 154 + 2 * i);
 		put_unaligned_be16(30000 + 53 * i, page11 + 170 + 2 * i);
@@ -119,7 +120,7 @@ static void make_sff8636(struct rwl_port *port)
 	int i;
 
 	low[0] = SFF8636_QSFP28;
-	low[1] = 0x08;			/* revision 2.8 and later */
+	low[1] = 0x08; /* revision 2.8 and later */
 	put_unaligned_be16(38 * 256, low + 22);
 	put_unaligned_be16(33000, low + 26);
 	for (i = 0; i < 4; i++) {
@@ -128,18 +129,18 @@ static void make_sff8636(struct rwl_port *port)
 		put_unaligned_be16(10000 + 37 * i, low + 50 + 2 * i);
 	}
 	up[128] = SFF8636_QSFP28;
-	up[129] = 0xcc;			/* 3.5 W, CDR in both directions */
-	up[130] = 0x0c;			/* MPO 1x12 */
-	up[131] = 0x80;			/* see byte 192 */
-	up[140] = 0xff;			/* above 25.4 Gb/s, see byte 222 */
-	up[143] = 50;			/* 100 m of OM3 */
+	up[129] = 0xcc; /* 3.5 W, CDR in both directions */
+	up[130] = 0x0c; /* MPO 1x12 */
+	up[131] = 0x80; /* see byte 192 */
+	up[140] = 0xff; /* above 25.4 Gb/s, see byte 222 */
+	up[143] = 50;   /* 100 m of OM3 */
 	put_identity(up + 148, up + 165, up + 168, up + 196, up + 212, "RWL-QSFP28-SR4", port);
 	put_text(up + 184, "A1", 2);
-	put_unaligned_be16(17000, up + 186);	/* 850 nm */
+	put_unaligned_be16(17000, up + 186); /* 850 nm */
 	up[191] = sum(up + 128, 63);
-	up[192] = 0x02;			/* 100GBASE-SR4 */
-	up[220] = 0x0c;			/* average rx power, tx power */
-	up[222] = 103;			/* 25.75 Gb/s a lane */
+	up[192] = 0x02; /* 100GBASE-SR4 */
+	up[220] = 0x0c; /* average rx power, tx power */
+	up[222] = 103;  /* 25.75 Gb/s a lane */
 	up[223] = sum(up + 192, 31);
 	put_threshold(page3 + 128, &temperature);
 	put_threshold(page3 + 144, &voltage);
@@ -217,7 +218,8 @@ static void apply_lanes(const struct rwl_port *port, bool lower, u8 page, u8 *ha
 			byte[150] |= flags & 2 ? BIT(lane) : 0;
 			byte[152] |= flags & 4 ? BIT(lane) : 0;
 		} else {
-			unsigned int flags, nibble = lane % 2 ? 0 : 4;	/* HA LA HW LW, the odd channel in the high half */
+			unsigned int flags,
+				nibble = lane % 2 ? 0 : 4; /* HA LA HW LW, the odd channel in the high half */
 
 			if (!lower || (port->eeprom[2] & BIT(2)))
 				return;

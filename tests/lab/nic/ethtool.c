@@ -7,7 +7,7 @@
 #define RING_MAX 8192
 #define RING_MIN 64
 #define CHANNELS_MAX 63
-#define TOUT_AUTO_MS 100	/* what mlx5 programs for "auto", and reads back */
+#define TOUT_AUTO_MS 100 /* what mlx5 programs for "auto", and reads back */
 #define TOUT_MIN_MS 80
 #define TOUT_MAX_MS 8000
 
@@ -154,9 +154,9 @@ static int set_fecparam(struct net_device *dev, struct ethtool_fecparam *fec)
 	int err;
 
 	if (mode == ETHTOOL_FEC_AUTO)
-		mode = ETHTOOL_FEC_RS;		/* what a PAM4 link ends with */
+		mode = ETHTOOL_FEC_RS; /* what a PAM4 link ends with */
 	if (mode != ETHTOOL_FEC_OFF && mode != ETHTOOL_FEC_RS && mode != ETHTOOL_FEC_BASER)
-		return -EOPNOTSUPP;		/* one mode at a time */
+		return -EOPNOTSUPP; /* one mode at a time */
 	mutex_lock(&port->lock);
 	err = rwl_write_begin(port, RWL_FEC);
 	if (!err && port->regs.fec != mode) {
@@ -189,10 +189,15 @@ static int get_link_ksettings(struct net_device *dev, struct ethtool_link_ksetti
 {
 	struct rwl_port *port = netdev_priv(dev);
 	static const int modes[] = {
-		ETHTOOL_LINK_MODE_400000baseDR4_Full_BIT, ETHTOOL_LINK_MODE_400000baseCR4_Full_BIT,
-		ETHTOOL_LINK_MODE_200000baseCR4_Full_BIT, ETHTOOL_LINK_MODE_100000baseCR4_Full_BIT,
-		ETHTOOL_LINK_MODE_FEC_NONE_BIT, ETHTOOL_LINK_MODE_FEC_RS_BIT, ETHTOOL_LINK_MODE_FEC_BASER_BIT,
-		ETHTOOL_LINK_MODE_Autoneg_BIT, ETHTOOL_LINK_MODE_Pause_BIT,
+		ETHTOOL_LINK_MODE_400000baseDR4_Full_BIT,
+		ETHTOOL_LINK_MODE_400000baseCR4_Full_BIT,
+		ETHTOOL_LINK_MODE_200000baseCR4_Full_BIT,
+		ETHTOOL_LINK_MODE_100000baseCR4_Full_BIT,
+		ETHTOOL_LINK_MODE_FEC_NONE_BIT,
+		ETHTOOL_LINK_MODE_FEC_RS_BIT,
+		ETHTOOL_LINK_MODE_FEC_BASER_BIT,
+		ETHTOOL_LINK_MODE_Autoneg_BIT,
+		ETHTOOL_LINK_MODE_Pause_BIT,
 	};
 	int i;
 
@@ -295,7 +300,7 @@ static int get_module_info(struct net_device *dev, struct ethtool_modinfo *info)
 	if (port->module_absent) {
 		err = -EIO;
 	} else if (rwl_eeprom_is_cmis(port)) {
-		info->type = ETH_MODULE_SFF_8636;	/* what mlx5 says of CMIS here; by page is the way */
+		info->type = ETH_MODULE_SFF_8636; /* what mlx5 says of CMIS here; by page is the way */
 		info->eeprom_len = ETH_MODULE_SFF_8636_LEN;
 	} else {
 		info->type = ETH_MODULE_SFF_8636;
@@ -316,8 +321,8 @@ static int get_module_eeprom(struct net_device *dev, struct ethtool_eeprom *eepr
 	while (done < eeprom->len && n >= 0) {
 		u32 at = eeprom->offset + done, upper = at < 128 ? at : 128 + at % 128;
 
-		n = rwl_eeprom_read(port, at < 128 ? 0 : at / 128 - 1, upper,
-				    min(eeprom->len - done, 128 - at % 128), data + done);
+		n = rwl_eeprom_read(port, at < 128 ? 0 : at / 128 - 1, upper, min(eeprom->len - done, 128 - at % 128),
+				    data + done);
 		done += n > 0 ? n : 0;
 		if (!n)
 			break;
@@ -336,7 +341,7 @@ static int get_module_eeprom_by_page(struct net_device *dev, const struct ethtoo
 		NL_SET_ERR_MSG(extack, "this module answers at I2C address 0x50 only");
 		return -EINVAL;
 	}
-	mutex_lock(&port->lock);	/* bank is ignored, as mlx5 does */
+	mutex_lock(&port->lock); /* bank is ignored, as mlx5 does */
 	n = rwl_eeprom_read(port, page->page, page->offset, page->length, page->data);
 	mutex_unlock(&port->lock);
 	return n;

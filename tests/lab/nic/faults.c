@@ -4,12 +4,10 @@
 
 #include "lab.h"
 
-static const char *const clamp_names[RWL_CLAMPS - RWL_CC_REGS] = {
-	"rx_ring", "tx_ring", "buffer_size", "maxrate", "cable"
-};
+static const char *const clamp_names[RWL_CLAMPS - RWL_CC_REGS] = { "rx_ring", "tx_ring", "buffer_size", "maxrate",
+								   "cable" };
 
-#define FOR_EACH_GROUP(fault, port) \
-	for (fault = (port)->fault; fault < (port)->fault + RWL_GROUPS; fault++)
+#define FOR_EACH_GROUP(fault, port) for (fault = (port)->fault; fault < (port)->fault + RWL_GROUPS; fault++)
 
 static bool is_off(const char *text)
 {
@@ -47,8 +45,8 @@ static int write_ber(struct rwl_port *port, const char *text)
 {
 	unsigned int first = 0, last = RWL_LANES - 1, exponent = 0;
 
-	if (!is_off(text) && (parse_lane(text, &first, &last, &exponent) ||
-			      (exponent && (exponent < 2 || exponent > 15))))
+	if (!is_off(text) &&
+	    (parse_lane(text, &first, &last, &exponent) || (exponent && (exponent < 2 || exponent > 15))))
 		return -EINVAL;
 	rwl_phy_count(port);
 	for (; first <= last; first++)
@@ -108,12 +106,12 @@ static int write_refuse(struct rwl_port *port, const char *text)
 	unsigned int number;
 
 	if (is_off(text)) {
-		FOR_EACH_GROUP(fault, port)
+		FOR_EACH_GROUP (fault, port)
 			fault->refuse = 0;
 		return 0;
 	}
 	fault = parse_group(port, text, &number);
-	if (!fault || number > 127)		/* the payload byte is a signed one */
+	if (!fault || number > 127) /* the payload byte is a signed one */
 		return -EINVAL;
 	fault->refuse = number;
 	return 0;
@@ -125,7 +123,7 @@ static int write_revert(struct rwl_port *port, const char *text)
 	unsigned int ms;
 
 	if (is_off(text)) {
-		FOR_EACH_GROUP(fault, port)
+		FOR_EACH_GROUP (fault, port)
 			fault->revert_ms = 0;
 		return 0;
 	}
@@ -228,7 +226,7 @@ static void show_refuse(struct rwl_port *port, struct seq_file *to)
 {
 	struct rwl_group_fault *fault;
 
-	FOR_EACH_GROUP(fault, port)
+	FOR_EACH_GROUP (fault, port)
 		if (fault->refuse)
 			seq_printf(to, "%s %d;", rwl_group_names[fault->group], fault->refuse);
 }
@@ -237,7 +235,7 @@ static void show_revert(struct rwl_port *port, struct seq_file *to)
 {
 	struct rwl_group_fault *fault;
 
-	FOR_EACH_GROUP(fault, port)
+	FOR_EACH_GROUP (fault, port)
 		if (fault->revert_ms)
 			seq_printf(to, "%s %u;", rwl_group_names[fault->group], fault->revert_ms);
 }
@@ -248,8 +246,9 @@ static void show_clamp(struct rwl_port *port, struct seq_file *to)
 
 	for (reg = 0; reg < RWL_CLAMPS; reg++)
 		if (port->clamp[reg] != RWL_NO_CLAMP)
-			seq_printf(to, "%s %llu;", reg < RWL_CC_REGS ? rwl_cc_table[reg].inbox :
-				   clamp_names[reg - RWL_CC_REGS], port->clamp[reg]);
+			seq_printf(to, "%s %llu;",
+				   reg < RWL_CC_REGS ? rwl_cc_table[reg].inbox : clamp_names[reg - RWL_CC_REGS],
+				   port->clamp[reg]);
 }
 
 static void show_dcbx_peer(struct rwl_port *port, struct seq_file *to)

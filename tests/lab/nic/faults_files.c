@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * debugfs rwlab/<if>/: a file a fault (writing "off" ends it, reading shows it), "faults" (all of them, a line each) and
- * "eeprom" (the module's pages). No file takes RTNL: they are removed below it.
+ * debugfs rwlab/<if>/: a file a fault (writing "off" ends it, reading shows it), "faults" (all of them, a line each)
+ * and "eeprom" (the module's pages). No file takes RTNL: they are removed below it.
  */
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
@@ -31,7 +31,7 @@ static void show_state(const struct rwl_fault *fault, struct rwl_port *port, str
 	if (to->count == before)
 		seq_puts(to, "off");
 	else if (to->count < to->size)
-		to->count--;		/* the last semicolon */
+		to->count--; /* the last semicolon */
 }
 
 static int one_show(struct seq_file *to, void *unused)

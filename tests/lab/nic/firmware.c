@@ -2,9 +2,8 @@
 /* What the firmware does with a write besides storing it: refuse, clamp, revert, obey its DCBX peer. */
 #include "lab.h"
 
-const char *const rwl_group_names[RWL_GROUPS] = {
-	"pfc", "ets", "maxrate", "app", "buffer", "dcbx", "pause", "fec", "ring", "ecn"
-};
+const char *const rwl_group_names[RWL_GROUPS] = { "pfc",  "ets",   "maxrate", "app",  "buffer",
+						  "dcbx", "pause", "fec",     "ring", "ecn" };
 
 /* Before a write of the group: the errno to refuse it with, or 0. port->lock is held, as in the next three. */
 int rwl_write_begin(struct rwl_port *port, enum rwl_group group)

@@ -101,7 +101,7 @@ static void exchange_cables(struct rwl_port *a, struct rwl_port *b)
 	struct rwl_port *a_peer = TOPO(a->peer), *b_peer = TOPO(b->peer);
 
 	if (a_peer == b)
-		return;		/* the two ends of one cable */
+		return; /* the two ends of one cable */
 	rcu_assign_pointer(a->lower, b_lower);
 	rcu_assign_pointer(b->lower, a_lower);
 	if (b_lower)
@@ -130,7 +130,7 @@ int rwl_swap(struct rwl_port *port, const char *name)
 		port->swapped = NULL;
 		other->swapped = NULL;
 	} else {
-		list_for_each_entry(each, &rwl_ports, link)
+		list_for_each_entry (each, &rwl_ports, link)
 			if (!strcmp(each->dev->name, name))
 				other = each;
 		if (!other || other == port)
@@ -168,7 +168,7 @@ static struct rwl_port *port_of_lower(const struct net_device *lower)
 	struct rwl_port *port;
 
 	ASSERT_RTNL();
-	list_for_each_entry(port, &rwl_ports, link)
+	list_for_each_entry (port, &rwl_ports, link)
 		if (port->home && port->home->dev == lower)
 			return port;
 	return NULL;
@@ -241,7 +241,7 @@ static int on_netdev(struct notifier_block *self, unsigned long event, void *ptr
 	case NETDEV_CHANGE: {
 		struct rwl_port *each;
 
-		list_for_each_entry(each, &rwl_ports, link)	/* cables may be swapped */
+		list_for_each_entry (each, &rwl_ports, link) /* cables may be swapped */
 			if (each->home)
 				rwl_update_carrier(each);
 		break;
@@ -251,7 +251,7 @@ static int on_netdev(struct notifier_block *self, unsigned long event, void *ptr
 		break;
 	case NETDEV_UNREGISTER:
 		if (dev->reg_state != NETREG_UNREGISTERING)
-			break;			/* it moves to another namespace */
+			break; /* it moves to another namespace */
 		rwl_port_destroy(port, &kill);
 		unregister_netdevice_many(&kill);
 		break;
@@ -266,7 +266,7 @@ static void destroy_all(void)
 	LIST_HEAD(kill);
 
 	rtnl_lock();
-	list_for_each_entry_safe(port, next, &rwl_ports, link)
+	list_for_each_entry_safe (port, next, &rwl_ports, link)
 		rwl_port_destroy(port, &kill);
 	unregister_netdevice_many(&kill);
 	rtnl_unlock();
@@ -279,7 +279,7 @@ static int create_all(void)
 
 	err = stack_all();
 	for (i = 0; i < stack_count; i++)
-		next_name();		/* theirs, present or not */
+		next_name(); /* theirs, present or not */
 	for (i = 0; !err && i < pairs; i++) {
 		struct rwl_port *a = rwl_port_create(next_name(), NULL), *b;
 
@@ -304,12 +304,17 @@ static int __init rwl_init(void)
 	if (!stack_count && !pairs)
 		return -EINVAL;
 	rwl_debugfs = debugfs_create_dir("rwlab", NULL);
+	err = register_netdevice_notifier(&netdev_notifier); /* first: no lower goes unseen */
+	if (err) {
+		debugfs_remove_recursive(rwl_debugfs);
+		return err;
+	}
 	rtnl_lock();
 	err = create_all();
 	rtnl_unlock();
-	if (!err)
-		err = register_netdevice_notifier(&netdev_notifier);
 	if (err) {
+		unregister_netdevice_notifier(&netdev_notifier);
+		cancel_work_sync(&rescan_work);
 		destroy_all();
 		rwl_cc_files_exit();
 		debugfs_remove_recursive(rwl_debugfs);

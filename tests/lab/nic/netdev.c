@@ -38,10 +38,12 @@ static void override_tclass(struct sk_buff *skb, int tclass)
 	}
 }
 
-void rwlab_set_traffic_class(struct net_device *dev, int tclass)
+int rwlab_set_traffic_class(struct net_device *dev, int tclass)
 {
-	if (rwl_is_port(dev))
-		WRITE_ONCE(((struct rwl_port *)netdev_priv(dev))->tclass, tclass);
+	if (!rwl_is_port(dev))
+		return -EOPNOTSUPP;
+	WRITE_ONCE(((struct rwl_port *)netdev_priv(dev))->tclass, tclass);
+	return 0;
 }
 EXPORT_SYMBOL_GPL(rwlab_set_traffic_class);
 
@@ -109,7 +111,7 @@ static rx_handler_result_t rwl_receive(struct sk_buff **pskb)
 		goto drop;
 	rwl_count_frame(port, skb, 0, len, true);
 	if (skb->protocol == htons(ETH_P_PAUSE))
-		goto drop;		/* the MAC's own */
+		goto drop; /* the MAC's own */
 
 	/* The lower listens to all; whether a frame is for the port is decided again, by the port's address. */
 	if (!is_multicast_ether_addr(eth_hdr(skb)->h_dest)) {
@@ -171,7 +173,7 @@ static void detach_lower(struct rwl_port *port)
 
 	if (!home)
 		return;
-	netdev_rx_handler_unregister(home->dev);	/* waits for those who are in it */
+	netdev_rx_handler_unregister(home->dev); /* waits for those who are in it */
 	dev_set_promiscuity(home->dev, -1);
 	home->dev->priv_flags &= ~IFF_NO_ADDRCONF;
 	netdev_put(home->dev, &home->tracker);
@@ -245,7 +247,6 @@ static void setup(struct net_device *dev)
 	rwl_dcb_init(port);
 	rwl_cc_init(port);
 	rwl_firmware_init(port);
-	rwl_eeprom_model(port, "osfp");
 }
 
 /* The lower NIC works for the port alone from here on. */
@@ -262,7 +263,7 @@ static int attach_lower(struct rwl_port *port, struct net_device *lower)
 	RCU_INIT_POINTER(home->port, port);
 	err = netdev_rx_handler_register(lower, rwl_receive, home);
 	if (!err) {
-		err = dev_set_promiscuity(lower, 1);	/* a swapped cable brings frames of the other port */
+		err = dev_set_promiscuity(lower, 1); /* a swapped cable brings frames of the other port */
 		if (err)
 			netdev_rx_handler_unregister(lower);
 	}
@@ -309,10 +310,11 @@ struct rwl_port *rwl_port_create(const char *name, struct net_device *lower)
 	} else {
 		eth_hw_addr_random(dev);
 	}
+	rwl_eeprom_model(port, "osfp"); /* its serial number is the address */
 	netif_carrier_off(dev);
 	err = register_netdevice(dev);
 	if (err) {
-		detach_lower(port);		/* ndo_uninit did it, where the core came that far */
+		detach_lower(port); /* ndo_uninit did it, where the core came that far */
 		if (dev->reg_state == NETREG_UNINITIALIZED)
 			free_netdev(dev);
 		return ERR_PTR(err);

@@ -5,9 +5,9 @@
 
 #include "lab.h"
 
-#define NO_LIGHT_DB 12		/* a lane attenuated by more loses its signal */
-#define DIM_DB 6		/* from here on each dB costs a decade of bit errors: 7 dB 10^-8 … 11 dB 10^-4 */
-#define BLOCK_BITS 5440		/* RS(544,514) code word */
+#define NO_LIGHT_DB 12  /* a lane attenuated by more loses its signal */
+#define DIM_DB 6        /* from here on each dB costs a decade of bit errors: 7 dB 10^-8 … 11 dB 10^-4 */
+#define BLOCK_BITS 5440 /* RS(544,514) code word */
 
 static u64 power_of_ten(unsigned int exponent)
 {

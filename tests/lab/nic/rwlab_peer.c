@@ -12,9 +12,7 @@ void *ib_register_peer_memory_client(const void *client, void *invalidate)
 }
 EXPORT_SYMBOL(ib_register_peer_memory_client);
 
-void ib_unregister_peer_memory_client(void *registered)
-{
-}
+void ib_unregister_peer_memory_client(void *registered) {}
 EXPORT_SYMBOL(ib_unregister_peer_memory_client);
 
 MODULE_LICENSE("GPL");

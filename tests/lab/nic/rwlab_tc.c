@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OFED's /sys/class/infiniband/<dev>/tc/1/traffic_class for the RDMA devices over lab NICs. The lab NIC then marks every
- * RoCE v2 frame that leaves it.
+ * OFED's /sys/class/infiniband/<dev>/tc/1/traffic_class for the RDMA devices over lab NICs. The lab NIC then marks
+ * every RoCE v2 frame that leaves it.
  */
 #include <linux/module.h>
 #include <rdma/ib_verbs.h>
@@ -12,10 +12,19 @@ struct tc_files {
 	struct kobject *tc, *port;
 	struct kobj_attribute attr;
 	struct ib_device *device;
-	int tclass;		/* -1: unset */
+	int tclass; /* -1: unset */
 };
 
 static struct ib_client tc_client;
+
+static int set_tclass(struct ib_device *device, int tclass)
+{
+	struct net_device *dev = ib_device_get_netdev(device, 1);
+	int err = dev ? rwlab_set_traffic_class(dev, tclass) : -ENODEV;
+
+	dev_put(dev);
+	return err;
+}
 
 static ssize_t tclass_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
@@ -28,28 +37,28 @@ static ssize_t tclass_show(struct kobject *kobj, struct kobj_attribute *attr, ch
 static ssize_t tclass_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf, size_t count)
 {
 	struct tc_files *files = container_of(attr, struct tc_files, attr);
-	struct net_device *dev;
-	int value;
+	int value, err;
 
 	if (!strncmp(buf, "tclass=", 7))
 		buf += 7;
 	if (kstrtoint(buf, 0, &value) || value > 0xff)
 		return -EINVAL;
 	value = max(value, -1);
-	dev = ib_device_get_netdev(files->device, 1);
-	if (!dev)
-		return -ENODEV;
-	rwlab_set_traffic_class(dev, value);
-	dev_put(dev);
+	err = set_tclass(files->device, value);
+	if (err)
+		return err;
 	WRITE_ONCE(files->tclass, value);
 	return count;
 }
 
 static int tc_add(struct ib_device *device)
 {
-	struct tc_files *files = kzalloc(sizeof(*files), GFP_KERNEL);
+	struct tc_files *files;
 	int err = -ENOMEM;
 
+	if (set_tclass(device, -1))
+		return -EOPNOTSUPP; /* not over a lab NIC: no files */
+	files = kzalloc(sizeof(*files), GFP_KERNEL);
 	if (!files)
 		return -ENOMEM;
 	files->device = device;
@@ -78,16 +87,11 @@ fail:
 static void tc_remove(struct ib_device *device, void *data)
 {
 	struct tc_files *files = data;
-	struct net_device *dev;
 
-	sysfs_remove_file(files->port, &files->attr.attr);	/* waits for its users */
+	sysfs_remove_file(files->port, &files->attr.attr); /* waits for its users */
 	kobject_put(files->port);
 	kobject_put(files->tc);
-	dev = ib_device_get_netdev(device, 1);
-	if (dev) {
-		rwlab_set_traffic_class(dev, -1);
-		dev_put(dev);
-	}
+	set_tclass(device, -1);
 	kfree(files);
 }
 

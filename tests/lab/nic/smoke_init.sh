@@ -160,8 +160,20 @@ has module_is_cmis "OSFP" "$(ethtool -m rail0)"
 has module_has_vendor "Railwright lab" "$(ethtool -m rail0)"
 has module_has_rx_power "0.8000 mW" "$(ethtool -m rail0)"
 
+put $F/module absent
+refused no_module_is_an_error "Input/output" ethtool -m rail0
+put /sys/kernel/debug/rwlab/lab0/module qsfp28
+cat /sys/kernel/debug/rwlab/lab0/eeprom > $F/eeprom
+has loaded_pages_are_served "RWL-QSFP28-SR4" "$(ethtool -m rail0)"
+put $F/attenuate "0 9"
+has sff8636_lane_receives_less "0.1006 mW" "$(ethtool -m rail0)"
+is sff8636_warns "Laser rx power low warning (Channel 1) : On" "$(flat ethtool -m rail0 | grep -o 'Laser rx power low warning (Channel 1) : [^ ]*')"
+put $F/attenuate off
+put $F/module osfp
+
 # --- faults
 put $F/attenuate "1 5"
+is other_lanes_are_as_before 1 "$(ethtool -m rail0 | grep -c '0.8000 mW')"
 has attenuated_lane_receives_less "0.2541 mW" "$(ethtool -m rail0)"
 is attenuated_link_is_up 1 "$(up rail0)"
 put $F/attenuate "1 14"

@@ -5,7 +5,8 @@
 
 struct net_device;
 
-/* The TOS (0-255; its ECN bits are not used) of RoCE v2 frames that leave dev; -1: as they come. */
-void rwlab_set_traffic_class(struct net_device *dev, int tclass);
+/* The TOS (0-255; its ECN bits are not used) of RoCE v2 frames that leave dev; -1: as they come. -EOPNOTSUPP: dev is no
+ * lab NIC. */
+int rwlab_set_traffic_class(struct net_device *dev, int tclass);
 
 #endif
