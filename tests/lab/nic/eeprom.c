@@ -178,7 +178,7 @@ static u16 attenuated(u16 value, unsigned int db)
 	u64 power = (u64)value * 1000000;
 
 	while (db--)
-		power = power / 1000000 * 794328;
+		power = power * 794328 / 1000000;
 	return power / 1000000;
 }
 

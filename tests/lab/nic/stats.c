@@ -57,7 +57,7 @@ static const char *const prio_names[RWL_PRIO_COUNTERS] = {
 
 static void prio_counter_name(char *to, int row, int counter)
 {
-	char who[8] = "global";
+	char who[16] = "global";
 
 	if (row != RWL_GLOBAL)
 		snprintf(who, sizeof(who), "prio%d", row);
