@@ -7,6 +7,9 @@ kernel=${1:?the folder of tests/guest/fetch_kernel.sh} out=${2:?folder}
 here=$(cd "$(dirname "$0")" && pwd)
 [ -e "$kernel/release" ] || { echo "build.sh: no kernel in $kernel; next: tests/guest/fetch_kernel.sh $kernel" >&2; exit 1; }
 release=$(cat "$kernel/release")
+for tool in make x86_64-linux-gnu-gcc-12; do
+  command -v "$tool" > /dev/null || { echo "build.sh: $tool is missing; next: apt-get install make gcc-12" >&2; exit 1; }
+done
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 headers=$out/headers/$release

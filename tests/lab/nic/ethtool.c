@@ -13,7 +13,7 @@
 
 static void get_drvinfo(struct net_device *dev, struct ethtool_drvinfo *info)
 {
-	strscpy(info->driver, "rwlab", sizeof(info->driver));
+	strscpy(info->driver, rwl_driver, sizeof(info->driver));
 	strscpy(info->fw_version, "28.39.1002 (RWL_0000000001)", sizeof(info->fw_version));
 }
 

@@ -240,6 +240,7 @@ extern spinlock_t rwl_topo_lock;
 extern struct list_head rwl_ports;
 extern struct dentry *rwl_debugfs;
 extern bool rwl_cc_inbox, rwl_dcbx_fw;
+extern char *rwl_driver;
 
 /* main.c: cables and carrier. */
 void rwl_update_carrier(struct rwl_port *port);

@@ -29,6 +29,10 @@ bool rwl_dcbx_fw;
 module_param_named(dcbx_fw, rwl_dcbx_fw, bool, 0444);
 MODULE_PARM_DESC(dcbx_fw, "start with DCBX in the firmware");
 
+char *rwl_driver = "rwlab";
+module_param_named(driver, rwl_driver, charp, 0444);
+MODULE_PARM_DESC(driver, "the driver's name that ethtool -i shows");
+
 DEFINE_SPINLOCK(rwl_topo_lock);
 LIST_HEAD(rwl_ports);
 struct dentry *rwl_debugfs;

@@ -12,8 +12,11 @@ command -v qemu-system-x86_64 >/dev/null || { echo "qemu-system-x86_64 is missin
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-gcc -Wall -static -O1 -o "$tmp/dcb_write" "$here/dcb_write.c"
-files=("$tmp/dcb_write=/usr/bin/dcb_write")
+files=()
+for program in dcb_write send_pfc; do
+  gcc -Wall -static -O1 -o "$tmp/$program" "$here/$program.c"
+  files+=("$tmp/$program=/usr/bin/$program")
+done
 for module in rwlab rwlab_tc rwlab_peer nvidia-peermem; do files+=("$modules/$module.ko=/lib/lab/$module.ko"); done
 "$guest/build_initramfs.sh" "$kernel" "$tmp/initrd.gz" "$here/smoke_init.sh" \
   "/usr/sbin/dcb /usr/sbin/ethtool /usr/bin/rdma /usr/sbin/ip" \

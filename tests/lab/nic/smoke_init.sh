@@ -8,7 +8,7 @@ mount -t devtmpfs devtmpfs /dev
 mount -t tmpfs tmpfs /run
 mount -t tmpfs tmpfs /tmp
 mount -t debugfs debugfs /sys/kernel/debug
-chmod 755 /usr/bin/dcb_write
+chmod 755 /usr/bin/dcb_write /usr/bin/send_pfc
 busybox --install /tmp 2>/dev/null
 export PATH=$PATH:/tmp
 
@@ -222,6 +222,13 @@ ip link set lab0 up
 is pair_is_down_while_one_end_is 0 "$(cat /sys/class/net/lab0/carrier)"
 ip link set lab1 up
 is pair_is_up_with_both 1 "$(up lab0)"
+dcb pfc set dev lab1 prio-pfc 3:on
+up lab1 > /dev/null
+send_pfc lab0 0x08 100
+send_pfc lab0 0x18 0
+is pfc_frames_are_counted_on_arrival 2 "$(stat lab1 rx_prio3_pause)"
+is a_pause_of_no_time_is_no_transition 1 "$(stat lab1 rx_prio3_pause_transition)"
+has indications_are_the_same "3:2" "$(flat dcb -s pfc show dev lab1 indications)"
 put /sys/kernel/debug/rwlab/lab0/swap rail0
 is swap_is_shown lab0 "$(cat $F/swap)"
 ping -c 1 -W 1 10.9.0.2 > /dev/null && fail swapped_cable_does_not_reach silence reply || pass swapped_cable_does_not_reach
@@ -266,7 +273,8 @@ seq 50 | while read -r _; do [ -e /sys/class/net/rail0 ] && break; sleep 0.1; do
 is port_returns_with_its_lower rail0 "$(ls "/sys/bus/pci/devices/$bdf/net")"
 ip link set rail0 up
 rmmod rwlab && pass unloads || fail unloads success "$?"
-insmod $modules/rwlab.ko stack=eth0 cc=inbox dcbx_fw=1
+insmod $modules/rwlab.ko stack=eth0 cc=inbox dcbx_fw=1 driver=mlx5_core
+has driver_name_is_a_parameter "driver: mlx5_core" "$(ethtool -i lab0)"
 P=/sys/kernel/debug/mlx5/$bdf/cc_params
 is inbox_default 1023 "$(cat "$P/rp_initial_alpha_value")"
 put "$P/np_cnp_prio_mode" 1
