@@ -163,9 +163,9 @@ enum rwl_prio_counter {
 
 struct rwl_lane {
 	u8 attenuation_db;
-	u8 ber_exp; /* bit error rate 10^-ber_exp before FEC; 0: none */
-	u64 bits;   /* received and not yet counted as errors */
-	u64 blocks;
+	u8 ber_exp;     /* bit error rate 10^-ber_exp before FEC; 0: none */
+	u64 bits;       /* received and not yet counted as errors */
+	u64 bad_blocks; /* not yet counted as uncorrectable, below 1000 */
 	u64 corrected_bits, corrected_blocks, uncorrectable_blocks;
 };
 

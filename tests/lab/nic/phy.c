@@ -64,8 +64,11 @@ void rwl_phy_count(struct rwl_port *port)
 		lane->corrected_blocks += min(wrong, blocks);
 		atomic64_add(wrong, &port->counter[RWL_RX_CORRECTED_BITS_PHY]);
 		atomic64_add(wrong, &port->counter[RWL_RX_ERR_LANE_PHY + i]);
-		if (ber <= fec_limit(port))
-			lane->uncorrectable_blocks += min(wrong, blocks) / 1000 + 1;
+		if (ber <= fec_limit(port)) { /* one block in a thousand is past repair */
+			lane->bad_blocks += min(wrong, blocks);
+			lane->uncorrectable_blocks += lane->bad_blocks / 1000;
+			lane->bad_blocks %= 1000;
+		}
 	}
 }
 

@@ -185,6 +185,9 @@ sleep 1
 [ "$(stat rail0 rx_err_lane_2_phy)" -gt 0 ] && pass ber_corrects_bits || fail ber_corrects_bits more 0
 is ber_of_one_lane_only 0 "$(stat rail0 rx_err_lane_1_phy)"
 has ber_is_in_fec_statistics "corrected_blocks" "$(ethtool -I --show-fec rail0)"
+put $F/ber "2 3"
+sleep 1
+has ber_past_fec_is_uncorrectable "Lane 2: " "$(ethtool -I --show-fec rail0 | sed -n '/uncorr/,/corrected_bits/p' | grep -v 'Lane .: 0$')"
 put $F/ber off
 put $F/carrier 0
 is carrier_fault_drops 0 "$(cat /sys/class/net/rail0/carrier)"
