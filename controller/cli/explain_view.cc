@@ -66,6 +66,15 @@ const DcqcnRegister* RegisterOf(const SettingInfo& info, const Page& page) {
   return info.key.starts_with("dcqcn.") ? FindDcqcnRegister(page.param) : nullptr;
 }
 
+// What the shipped templates give a key, and why.
+std::vector<std::pair<const Template*, const TemplateSetting*>> TemplatesWith(const std::string& key) {
+  std::vector<std::pair<const Template*, const TemplateSetting*>> found;
+  for (const Template& one : ShippedTemplates())
+    for (const TemplateSetting& setting : one.settings)
+      if (setting.key == key) found.emplace_back(&one, &setting);
+  return found;
+}
+
 std::string SettingText(const SettingInfo& info, const Page& page, const Terminal& terminal) {
   Sheet sheet(terminal);
   const bool family = info.key.find('<') != std::string::npos;
@@ -112,15 +121,6 @@ std::string SettingText(const SettingInfo& info, const Page& page, const Termina
         (family && page.param.empty() ? info.key : page.asked));
   }
   return sheet.str();
-}
-
-// What the shipped templates give a key, and why.
-std::vector<std::pair<const Template*, const TemplateSetting*>> TemplatesWith(const std::string& key) {
-  std::vector<std::pair<const Template*, const TemplateSetting*>> found;
-  for (const Template& one : ShippedTemplates())
-    for (const TemplateSetting& setting : one.settings)
-      if (setting.key == key) found.emplace_back(&one, &setting);
-  return found;
 }
 
 std::string CheckText(const CheckInfo& info, const Terminal& terminal) {
@@ -251,9 +251,8 @@ Json PageJson(const Page& page) {
   } else if (const auto* one = std::get_if<const Template*>(&page.about)) {
     json = {{"kind", "template"}, {"name", (*one)->name}, {"file", (*one)->file}, {"about", (*one)->about}};
     json["settings"] = Json::array();
-    for (const TemplateSetting& setting : (*one)->settings)
-      json["settings"].push_back(
-          {{"key", setting.key}, {"value", setting.value}, {"reason", setting.reason}});
+    for (const TemplateSetting& given : (*one)->settings)
+      json["settings"].push_back({{"key", given.key}, {"value", given.value}, {"reason", given.reason}});
     json["text"] = (*one)->text;
   } else {
     const ReasonPage& reason = *std::get<const ReasonPage*>(page.about);
