@@ -24,7 +24,9 @@ class LinuxMachine final : public Machine {
                    {"/ethtool", MakeEthtool(route_)},
                    {"/nft", MakeNft(options.ruleset_file)},
                    {"/kmod", MakeKmod(options.root)},
-                   {"/pkg", MakePackages(options.root)}}} {}
+                   {"/pkg", MakePackages(options.root)},
+                   {"/pci", MakePci(options.root)},
+                   {"/nvconfig", MakeNvConfig(options.root)}}} {}
 
   Result<std::string> Get(std::string_view path) const override {
     RW_ASSIGN_OR_RETURN(Backend* const backend, Serving(path));
@@ -52,7 +54,7 @@ class LinuxMachine final : public Machine {
   }
 
   NetlinkSocket route_{NETLINK_ROUTE};
-  std::array<std::pair<std::string_view, std::unique_ptr<Backend>>, 11> backends_;
+  std::array<std::pair<std::string_view, std::unique_ptr<Backend>>, 13> backends_;
 };
 
 }  // namespace
