@@ -53,7 +53,7 @@ std::vector<AcsBridge> BridgesBetween(const PciTree& tree, const PciFunction& ca
     // The end itself is no bridge; neither is a function that is not there any more.
     for (std::size_t i = from; i + 1 < end.path.size(); ++i) {
       const PciFunction* bridge = tree.Find(end.path[i]);
-      if (bridge == nullptr) continue;
+      if (bridge == nullptr || bridge == &card) continue;
       AcsBridge& one = found[bridge->bdf];
       one.bdf = bridge->bdf;
       if (!peer.empty() && i == from) one.turns_round_for.push_back(peer);

@@ -26,10 +26,17 @@ constexpr std::array kPages{
         "Differs", "RW-9018", "The value read is not the declared one.",
         "Nothing stands in the way of the correction: the agent makes it in its next pass. In `check`, which "
         "never writes, it is only told."},
+    ReasonPage{"FarFromGpu", "RW-9080", "The fabric card shares no PCI switch and no host bridge with a GPU.",
+               "What a GPU sends over it crosses the link between the processors. Compare the slots with a "
+               "node that is right: `lspci -tv`. The evidence names the way of each GPU."},
     ReasonPage{"ForeignRule", "RW-9012", "A firewall rule that is not ours stands in the way.",
                "Railwright reports rules of others with their table and handle and never removes them. Ask "
                "their owner "
                "to accept the traffic before the drop."},
+    ReasonPage{"GidMissing", "RW-9081", "A declared address has no RoCE v2 GID.",
+               "The kernel makes a GID for each address of an interface that is up. Look whether the address "
+               "is there (`ip addr`), whether the link is up, and whether the card's RoCE is turned off. The "
+               "evidence lists the table."},
     ReasonPage{"HeldBack", "RW-9019", "Not tried: an earlier step for the same port has not succeeded.",
                "What one generation asks of one port is done in order, and undone together when a step fails "
                "for good. "
@@ -46,6 +53,13 @@ constexpr std::array kPages{
         "KernelHasNoModules", "RW-9030", "This kernel cannot load modules.",
         "It was built without CONFIG_MODULES (no /proc/modules), and the module is not built in. Take the "
         "key out for this node, or boot a kernel that has it."},
+    ReasonPage{"LinkDowngraded", "RW-9082",
+               "A PCI Express link runs slower or narrower than both its ends can.",
+               "A card or riser that is badly seated, a bad slot, or a BIOS limit. Drain the node, reseat "
+               "the card, read the link again; look for AER lines in the kernel log."},
+    ReasonPage{"LinkNotTold", "RW-9083", "The PCI function does not tell its link.",
+               "Virtual functions read zero there by specification. The link is the host's; ask the operator "
+               "of the hypervisor."},
     ReasonPage{
         "ManagementPath", "RW-9005", "Refused: the change touches the way to the controller.",
         "Until confirmed apply exists, nothing that disturbs a management port or the interface of the "
@@ -55,6 +69,10 @@ constexpr std::array kPages{
         "--management-netdev."},
     ReasonPage{"NeedsReboot", "RW-9006", "The value takes effect at the next boot.",
                "It is not so in the running kernel. Reboot the node when it is drained."},
+    ReasonPage{
+        "NoBridges", "RW-9084", "No PCI bridge is above the card.",
+        "It sits on the root bus, so there is no access control to set. In a virtual machine a hypervisor "
+        "owns the bridges: ask its operator whether traffic between GPU and card goes the direct way."},
     ReasonPage{"NoChannels", "RW-9031", "The port's driver has no channels to set.",
                "ethtool answers EOPNOTSUPP, as for virtual interfaces. Nothing is wrong with the port."},
     ReasonPage{"NoChecksRun", "RW-9014", "Nothing was measured.",
@@ -62,18 +80,35 @@ constexpr std::array kPages{
     ReasonPage{
         "NoConfigfs", "RW-9032", "configfs is not mounted.",
         "rdma_cm is loaded but shows its defaults only there: `mount -t configfs none /sys/kernel/config`."},
+    ReasonPage{
+        "NoDeclaredAddress", "RW-9085", "No address is declared for the port.",
+        "The check compares the GID table with the addresses of the Cluster document. Declare them there."},
     ReasonPage{"NoFabricPort", "RW-9041", "No port of this node is declared a fabric port.",
                "The check speaks of fabric ports. Declare them with role fabric in the Cluster document."},
+    ReasonPage{"NoGpu", "RW-9086", "The node has no GPU.",
+               "No display or 3D controller of NVIDIA is on its PCI buses, so no card has to be near one."},
+    ReasonPage{"NoGpuNearby", "RW-9087", "No GPU shares a switch or host bridge with the card.",
+               "No traffic between card and GPU turns round below the root complex, so the bridges do not "
+               "matter for it. Value `path-direct` speaks of every bridge above the card."},
     ReasonPage{"NoNftables", "RW-9042", "This kernel has no nf_tables.",
                "There can be no nftables rules, so none is in the way."},
     ReasonPage{"NoPause", "RW-9033", "The port's driver has no pause frames to set.",
                "ethtool answers EOPNOTSUPP, as for virtual functions and virtual interfaces."},
+    ReasonPage{"NoPciDevice", "RW-9088", "The interface sits on no PCI function.",
+               "Bridges, veth pairs and virtio interfaces declared by name have none of their own. Declare a "
+               "card by its PCI address."},
+    ReasonPage{"NoPciExpress", "RW-9089", "The function is not PCI Express.",
+               "It has no PCI Express capability, so neither a link nor a Device Control register. Virtual "
+               "devices often lack it."},
     ReasonPage{
         "NoRdmaDevice", "RW-9034", "The port has no RDMA device.",
         "Nothing below /sys/class/infiniband belongs to its interface. On a card that should have one: the "
         "driver's RDMA module is not loaded, or RoCE is turned off in the firmware."},
     ReasonPage{"NoRings", "RW-9035", "The port's driver has no rings to set.",
                "ethtool answers EOPNOTSUPP, as for most virtual interfaces."},
+    ReasonPage{"NoSuchParameter", "RW-9090", "The card's firmware has no such parameter.",
+               "The query of its flash does not list it. Some parameters are shown only with "
+               "ADVANCED_PCI_SETTINGS=1, others need newer firmware or another model."},
     ReasonPage{
         "NoSuchSysctl", "RW-9036", "This kernel or network namespace has no such parameter.",
         "The file below /proc/sys is not there: the kernel is older or newer, was built without it, or shows "
