@@ -22,6 +22,11 @@ std::string Hex(std::size_t number) {
   return "0x" + text;
 }
 
+std::uint16_t Word(std::string_view bytes, std::size_t at) {
+  return static_cast<std::uint16_t>(static_cast<std::uint8_t>(bytes[at]) |
+                                    static_cast<std::uint8_t>(bytes[at + 1]) << 8);
+}
+
 std::string_view TypeName(unsigned type) {
   // PCI_EXP_FLAGS bits 7:4; the gaps are reserved.
   switch (type) {
@@ -120,22 +125,35 @@ Result<std::size_t> PciConfig::FindExtended(std::uint16_t id) const {
 
 Result<PciExpress> PciConfig::Express() const {
   RW_ASSIGN_OR_RETURN(const std::size_t at, FindCapability(kPciCapExpress));
-  if (!Holds(at, 10)) return ShortBy(at + 8);
-  PciExpress express;
-  express.type = TypeName(U16(at + 2) >> 4 & 0xf);
-  express.control_at = at + 8;
-  express.control = U16(at + 8);
-  express.relaxed_ordering = (express.control & 0x10) != 0;
-  express.no_snoop = (express.control & 0x800) != 0;
-  express.payload = PciBytesOfCode(express.control >> 5 & 7);
-  express.read_request = PciBytesOfCode(express.control >> 12 & 7);
-  return express;
+  if (!Holds(at, kPciExpressSize)) return ShortBy(at + 8);
+  return DecodePciExpress(bytes_.substr(at, kPciExpressSize), at);
 }
 
 Result<PciAcs> PciConfig::Acs() const {
   RW_ASSIGN_OR_RETURN(const std::size_t at, FindExtended(kPciExtCapAcs));
-  if (!Holds(at, 8)) return ShortBy(at + 4);
-  return PciAcs{at + 6, U16(at + 4), U16(at + 6)};
+  if (!Holds(at, kPciAcsSize)) return ShortBy(at + 4);
+  return DecodePciAcs(bytes_.substr(at, kPciAcsSize), at);
+}
+
+Result<PciExpress> DecodePciExpress(std::string_view bytes, std::size_t at) {
+  if (bytes.size() < kPciExpressSize || static_cast<std::uint8_t>(bytes[0]) != kPciCapExpress)
+    return Status(Code::kDataLoss, "no PCI Express capability at " + Hex(at));
+  const unsigned control = Word(bytes, 8);
+  PciExpress express;
+  express.type = TypeName(Word(bytes, 2) >> 4 & 0xfU);
+  express.control_at = at + 8;
+  express.control = static_cast<std::uint16_t>(control);
+  express.relaxed_ordering = (control & 0x10) != 0;
+  express.no_snoop = (control & 0x800) != 0;
+  express.payload = PciBytesOfCode(control >> 5 & 7);
+  express.read_request = PciBytesOfCode(control >> 12 & 7);
+  return express;
+}
+
+Result<PciAcs> DecodePciAcs(std::string_view bytes, std::size_t at) {
+  if (bytes.size() < kPciAcsSize || Word(bytes, 0) != kPciExtCapAcs)
+    return Status(Code::kDataLoss, "no ACS capability at " + Hex(at));
+  return PciAcs{at + 6, Word(bytes, 4), Word(bytes, 6)};
 }
 
 }  // namespace railwright

@@ -82,6 +82,12 @@ class PciConfig {
   std::string_view bytes_;
 };
 
+/// The capability alone, for a reader that knows where it is: `bytes` begin at `at`, 10 of PCI Express and 8
+/// of ACS. DataLoss when another capability stands there, or too few bytes.
+inline constexpr std::size_t kPciExpressSize = 10, kPciAcsSize = 8;
+Result<PciExpress> DecodePciExpress(std::string_view bytes, std::size_t at);
+Result<PciAcs> DecodePciAcs(std::string_view bytes, std::size_t at);
+
 /// Bytes of the three bit encoding of read request and payload: 128 << code; none above 4096.
 std::optional<unsigned> PciBytesOfCode(unsigned code);
 /// The reverse; none for what is no power of two in 128…4096.

@@ -89,6 +89,28 @@ TEST_F(PciTest, AcsShowsTheBitsThatTheFunctionHas) {
   EXPECT_EQ(machine_->Get("/pci/0000:99:00.0/acs").status().error_number(), ENODEV);
 }
 
+TEST_F(PciTest, WhatWasFoundOnceIsReadAtItsPlaceAndNeverElse) {
+  BridgeAndCard();
+  ASSERT_EQ(machine_->Get("/pci/0000:15:01.0/acs").value(), "sv=1 tb=0 rr=1 cr=1 uf=1");
+  ASSERT_EQ(machine_->Get("/pci/0000:16:00.0/acs").status().code(), Code::kNotFound);
+  const std::string bridge = "/sys/devices/pci0000:15/0000:15:01.0/config";
+  const std::string card = "/sys/devices/pci0000:15/0000:15:01.0/0000:16:00.0/config";
+  // The capability moves, and a card that had none has it: another device behind the same address.
+  std::string moved = Express(4096, 4, 0);
+  U16(moved, 0x100, 0x0001);
+  U16(moved, 0x102, 0x2001);
+  root_.Write(bridge, moved.replace(0x200, 8, WithAcs(Express(4096, 4, 0), 0x0c, 0x08), 0x100, 8));
+  EXPECT_EQ(machine_->Get("/pci/0000:15:01.0/acs").value(), "rr=0 cr=1");
+  std::string other = WithAcs(Express(4096, 0, 0), 0x04, 0);
+  U16(other, 0, 0x10de);
+  root_.Write(card, other);
+  EXPECT_EQ(machine_->Get("/pci/0000:16:00.0/acs").value(), "rr=0");
+  root_.Write(bridge, std::string(4096, '\xff'));
+  EXPECT_EQ(machine_->Get("/pci/0000:15:01.0/acs").status().code(), Code::kUnavailable) << "gone since";
+  root_.Write(card, std::string(4096, '\xff'));
+  EXPECT_EQ(machine_->Get("/pci/0000:16:00.0/acs").status().code(), Code::kUnavailable);
+}
+
 TEST_F(PciTest, OnlyTheNamedBitsOfAcsAreWritten) {
   BridgeAndCard();
   const std::string before = Config(kBridge);
