@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <optional>
@@ -21,9 +22,11 @@ constexpr const char* kPrograms[] = {"/usr/bin/mstconfig", "/usr/sbin/mstconfig"
                                      "/usr/sbin/mlxconfig"};
 /// A query takes one to two seconds of a healthy card; one whose firmware hangs does not answer at all.
 constexpr std::chrono::seconds kDeadline{20};
-/// What others change (another tool, a flash without a reset) is seen this late at most; a card that could
-/// not be asked is asked again after it.
+/// What others change (another tool, a flash without a reset) is seen this late at most.
 constexpr std::chrono::minutes kKept{10};
+/// A card that could not be asked (it is being reset, its firmware hangs) is asked again after this, doubled
+/// with each failure up to kKept.
+constexpr std::chrono::minutes kFailureKept{1};
 
 using Clock = std::chrono::steady_clock;
 
@@ -95,8 +98,9 @@ class NvConfig final : public Backend {
  private:
   struct Kept {
     Result<NvListing> listing;
-    Clock::time_point read;
+    Clock::time_point until;
     std::string presence;
+    int failures = 0;  ///< one after another, this one included
   };
 
   Result<std::string> Program(std::string_view path) const {
@@ -129,14 +133,19 @@ class NvConfig final : public Backend {
       kept_.erase(std::string(bdf));
       return Status(Code::kNotFound, std::string(path) + ": no such PCI function", ENODEV);
     }
-    if (const auto kept = kept_.find(bdf);
-        kept != kept_.end() && kept->second.presence == presence && Clock::now() - kept->second.read < kKept)
-      return Told(path, kept->second);
+    int failures = 0;
+    if (const auto kept = kept_.find(bdf); kept != kept_.end() && kept->second.presence == presence) {
+      if (Clock::now() < kept->second.until) return Told(path, kept->second);
+      failures = kept->second.failures;
+    }
     kept_.erase(std::string(bdf));
     RW_ASSIGN_OR_RETURN(const std::string program, Program(path));
     Result<NvListing> listing = Query(program, bdf);
+    failures = listing.ok() ? 0 : std::min(failures + 1, 5);
+    const auto keep = failures == 0 ? kKept : std::min(kKept, kFailureKept * (1 << (failures - 1)));
     const auto placed =
-        kept_.emplace(std::string(bdf), Kept{std::move(listing), Clock::now(), presence}).first;
+        kept_.emplace(std::string(bdf), Kept{std::move(listing), Clock::now() + keep, presence, failures})
+            .first;
     return Told(path, placed->second);
   }
 

@@ -87,8 +87,8 @@ class PcieAcs final : public Setting {
             "a bus reset. At boot `pci=disable_acs_redir=` does it, and IOMMU groups then tell the truth.",
         .targets = TargetKind::kPort,
         .syntax =
-            "`p2p-direct` (or `off`): the bridges between the card and its GPUs; `path-direct`: every "
-            "bridge above the card",
+            "`p2p-direct` (or `off`): the bridges between the card and its GPUs; `path-direct`: these "
+            "and every bridge above the card",
         .default_value = "the kernel's: redirecting where an IOMMU is on",
         .interface = "PCI Express ACS control, bits RR, CR and EC",
         .source = "linux/pci_regs.h PCI_ACS_CTRL; kernel drivers/pci/p2pdma.c",
