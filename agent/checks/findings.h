@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/decode/pci_tree.h"
 #include "railwright/check.h"
 
 namespace railwright {
@@ -25,6 +26,14 @@ inline Finding MakeFinding(const CheckInfo& info, std::string target, Verdict ve
 inline Finding Unread(const CheckInfo& info, const std::string& target, const Status& status) {
   return MakeFinding(info, target, Verdict::kUnknown, "ReadFailed", status.message(),
                      "read it by hand on the node: the path stands in the message");
+}
+
+/// What `/pci` tells; read once for all ports, since it costs a file a function.
+inline Result<PciTree> ReadPciTree(const Machine& machine) {
+  RW_ASSIGN_OR_RETURN(const std::string text, machine.Get("/pci"));
+  auto tree = PciTree::Parse(text);
+  if (!tree.ok()) return tree.status().Within("/pci");
+  return tree;
 }
 
 /// `judge(port)` gives the finding of each fabric port that is bound. A port that is not there is Unknown; a

@@ -29,25 +29,24 @@ class PcieAffinity final : public Check {
   }
 
   std::vector<Finding> Run(const Machine& machine, const NodeFacts& facts) const override {
+    const auto tree = ReadPciTree(machine);
     return ForEachFabricPort(info(), facts, [&](const BoundPort& port) {
-      auto finding = Judge(machine, port);
+      if (port.bdf.empty())
+        return MakeFinding(info(), port.port.name, Verdict::kNotApplicable, "NoPciDevice",
+                           port.netdev + " sits on no PCI function of its own", "");
+      if (!tree.ok()) return Unread(info(), port.port.name, tree.status());
+      auto finding = Judge(machine, port, *tree);
       return finding.ok() ? *finding : Unread(info(), port.port.name, finding.status());
     });
   }
 
  private:
-  Result<Finding> Judge(const Machine& machine, const BoundPort& port) const {
+  Result<Finding> Judge(const Machine& machine, const BoundPort& port, const PciTree& tree) const {
     const std::string& name = port.port.name;
-    if (port.bdf.empty())
-      return MakeFinding(info(), name, Verdict::kNotApplicable, "NoPciDevice",
-                         port.netdev + " sits on no PCI function of its own", "");
-    RW_ASSIGN_OR_RETURN(const std::string text, machine.Get("/pci"));
-    const auto tree = PciTree::Parse(text);
-    if (!tree.ok()) return tree.status().Within("/pci");
-    const PciFunction* card = tree->Find(port.bdf);
+    const PciFunction* card = tree.Find(port.bdf);
     if (card == nullptr) return Status(Code::kNotFound, "/pci: no function " + port.bdf);
     std::vector<std::string> near, bridge, apart;
-    for (const PciFunction& one : tree->functions()) {
+    for (const PciFunction& one : tree.functions()) {
       if (!one.IsGpu()) continue;
       const PciNearness nearness = NearnessOf(*card, one);
       (nearness == PciNearness::kSameSwitch       ? near
@@ -80,7 +79,7 @@ class PcieAffinity final : public Check {
         "compare the slots with a node that is right (`lspci -tv`); a card belongs below the switch of "
         "its GPU";
     for (const std::string& gpu : apart)
-      finding.evidence.push_back("GPU " + gpu + ": " + Joined(tree->Find(gpu)->path, "/") + ", " +
+      finding.evidence.push_back("GPU " + gpu + ": " + Joined(tree.Find(gpu)->path, "/") + ", " +
                                  NumaNode(machine, gpu));
     return finding;
   }

@@ -43,7 +43,7 @@ class PcieLink final : public Check {
   }
 
   std::vector<Finding> Run(const Machine& machine, const NodeFacts& facts) const override {
-    const auto tree = ReadTree(machine);
+    const auto tree = ReadPciTree(machine);
     auto findings = ForEachFabricPort(info(), facts, [&](const BoundPort& port) {
       if (port.bdf.empty())
         return MakeFinding(info(), port.port.name, Verdict::kNotApplicable, "NoPciDevice",
@@ -81,13 +81,6 @@ class PcieLink final : public Check {
       finding.fix = std::string(kReseat);
     }
     findings.push_back(std::move(finding));
-  }
-
-  static Result<PciTree> ReadTree(const Machine& machine) {
-    RW_ASSIGN_OR_RETURN(const std::string text, machine.Get("/pci"));
-    auto tree = PciTree::Parse(text);
-    if (!tree.ok()) return tree.status().Within("/pci");
-    return tree;
   }
 
   /// `which` is "current" or "max". Without a file the function has no PCI Express link.
