@@ -16,7 +16,14 @@ inline Result<Observation> ObserveDeviceControl(const Machine& machine, const Ta
                                                 const std::string& field) {
   RW_ASSIGN_OR_RETURN(const PciPlace place, FindPciPlace(machine, target));
   if (const auto* none = std::get_if<Observation>(&place)) return *none;
-  const std::string path = "/pci/" + std::get<std::string>(place) + "/devctl";
+  const std::string& bdf = std::get<std::string>(place);
+  // The fields of a virtual function are reserved (PCI Express Base Specification, SR-IOV chapter).
+  const auto physical = machine.Get("/sys/bus/pci/devices/" + bdf + "/physfn/uevent");
+  if (physical.ok())
+    return Observation::NotApplicable(
+        "VirtualFunction", bdf + " is a virtual function; what its physical function has counts for it");
+  if (physical.status().code() != Code::kNotFound) return physical.status();
+  const std::string path = "/pci/" + bdf + "/devctl";
   const auto text = machine.Get(path);
   if (!text.ok() && text.status().code() == Code::kNotFound && text.status().error_number() == ENOENT)
     return Observation::NotApplicable(

@@ -145,6 +145,10 @@ constexpr std::array kPages{
                "The node has its earlier value again. The failed step says why."},
     ReasonPage{"UnknownSetting", "RW-9002", "This agent does not know the setting.",
                "The agent is older than the controller's catalogue. Update the agent, or take the key out."},
+    ReasonPage{"VirtualFunction", "RW-9091", "The card is a virtual function.",
+               "Its own field is reserved and ignores writes; what its physical function has counts for it. "
+               "Declare the "
+               "key for the port of the physical function, on the host."},
 };
 
 }  // namespace

@@ -31,6 +31,7 @@ acs_control() {
 root=0000:00:04.0 apart=0000:00:05.0
 at=$(acs_control $root)
 for bridge in $root $apart; do put $bridge "$at" '\035\000'; done  # SV RR CR UF
+echo  # the kernel's last line has no end yet
 is acs_is_on 001d "$(word $root "$at")"
 is acs_of_the_other_way_is_on 001d "$(word $apart "$at")"
 

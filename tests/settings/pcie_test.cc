@@ -156,6 +156,17 @@ TEST(PcieMaxReadRequestTest, TheFieldIsReadAndWrittenAlone) {
   EXPECT_EQ(machine.Value(kDevctl), "mrrs=4096");
 }
 
+TEST(PcieMaxReadRequestTest, AVirtualFunctionHasItsPhysicalOnesValue) {
+  OnCard mrrs("pcie.max_read_request");
+  FakeMachine machine;
+  const std::string physical = "/sys/bus/pci/devices/0000:18:00.0/physfn/uevent";
+  machine.Put(kDevctl, "mrrs=128 mps=128 relaxed_ordering=0 no_snoop=0");
+  machine.Put(physical, "PCI_SLOT_NAME=0000:18:00.1");
+  EXPECT_EQ(mrrs.See(machine).reason, "VirtualFunction");
+  machine.FailReads(physical, FromErrno(EIO, physical));
+  EXPECT_FALSE(mrrs.setting->Observe(machine, mrrs.target).ok());
+}
+
 TEST(PcieMaxReadRequestTest, ANamelessInterfaceIsNotApplicableAndAMissingOneAnError) {
   Subject mrrs("pcie.max_read_request");
   FakeMachine machine;
