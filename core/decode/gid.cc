@@ -28,6 +28,9 @@ std::string TextOf(const Bytes& bytes) {
 
 Result<std::string> GidOfAddress(std::string_view address) {
   const std::string text(address.substr(0, address.find('/')));
+  const Status refused(Code::kInvalidArgument, Quoted(address) + " is no address");
+  // What stands behind a NUL would not be seen.
+  if (text.find('\0') != std::string::npos) return refused;
   Bytes bytes{};
   in_addr four{};
   if (::inet_pton(AF_INET, text.c_str(), &four) == 1) {
@@ -35,9 +38,8 @@ Result<std::string> GidOfAddress(std::string_view address) {
     std::memcpy(bytes.data() + 12, &four, sizeof four);
     return TextOf(bytes);
   }
-  if (text.find('\0') == std::string::npos && ::inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1)
-    return TextOf(bytes);
-  return Status(Code::kInvalidArgument, Quoted(address) + " is no address");
+  if (::inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1) return TextOf(bytes);
+  return refused;
 }
 
 bool IsEmptyGid(std::string_view gid) {
