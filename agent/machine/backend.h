@@ -45,6 +45,11 @@ std::unique_ptr<Backend> MakeNft(std::string ruleset_file);
 std::unique_ptr<Backend> MakeKmod(std::string root);
 /// `/pkg`, the package database below `root`.
 std::unique_ptr<Backend> MakePackages(std::string root);
+/// `/pci`, sysfs below `root`.
+std::unique_ptr<Backend> MakePci(std::string root);
+/// `/nvconfig`, sysfs below `root`. `programs` are tried in order; none: mstconfig and mlxconfig where they
+/// are usually installed.
+std::unique_ptr<Backend> MakeNvConfig(std::string root, std::vector<std::string> programs = {});
 
 /// `/rdma`: devices, queue pairs, the mode of network namespaces.
 std::unique_ptr<Backend> MakeRdma();

@@ -61,6 +61,7 @@ void ReadUevent(Bytes datagram, HintSet& out) {
     const std::string bdf(slot.empty() ? name : slot);
     out.Add("/pci/" + bdf);
     out.Add("/sys/bus/pci/devices/" + bdf);
+    out.Add("/nvconfig/" + bdf);  // a driver that comes anew may run with other parameters
   }
 }
 

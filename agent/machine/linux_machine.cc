@@ -27,6 +27,8 @@ class LinuxMachine final : public Machine {
     Serve("/nft", MakeNft(options.ruleset_file));
     Serve("/kmod", MakeKmod(options.root));
     Serve("/pkg", MakePackages(options.root));
+    Serve("/pci", MakePci(options.root));
+    Serve("/nvconfig", MakeNvConfig(options.root));
     Serve("/rdma", MakeRdma());
   }
 

@@ -108,7 +108,7 @@ Status MemoryWorld::Set(std::string_view path, std::string_view value) {
     const auto milliseconds = ParsePfcStorm(value, 1, kPfcStormAuto - 1);
     if (!milliseconds.ok()) return milliseconds.status().Within(path);
     Put(path, PfcStormText(*milliseconds));
-  } else if (IsBelow(path, "/ethtool")) {
+  } else if (IsBelow(path, "/ethtool") || IsBelow(path, "/pci")) {
     const Result<Fields> wanted = Fields::Parse(value);
     if (!wanted.ok()) return wanted.status().Within(path);
     RW_ASSIGN_OR_RETURN(Fields now, Fields::Parse(*before));
@@ -120,6 +120,11 @@ Status MemoryWorld::Set(std::string_view path, std::string_view value) {
       now.Set(name, text);
     }
     Put(path, now.Text());
+  } else if (IsBelow(path, "/nvconfig")) {
+    // Written is what the next boot brings.
+    RW_ASSIGN_OR_RETURN(Fields parameter, Fields::Parse(*before));
+    parameter.Set("next", value);
+    Put(path, parameter.Text());
   } else if (IsBelow(path, "/kmod")) {
     if (*before == "builtin" && value.empty())
       return Status(Code::kFailedPrecondition,

@@ -16,7 +16,8 @@ namespace {
 /// Whether a name that List does not give is proof that the path is not there. It is none for sets (an empty
 /// table is no table's absence), for modules (List gives the loaded ones) and for what a driver may lack.
 bool ListIsWhole(std::string_view path) {
-  for (std::string_view prefix : {"/sys", "/proc", "/file", "/rtnl/link", "/rtnl/addr", "/pkg", "/nft/table"})
+  for (std::string_view prefix :
+       {"/sys", "/proc", "/file", "/rtnl/link", "/rtnl/addr", "/pkg", "/nft/table", "/nvconfig"})
     if (IsBelow(path, prefix)) return true;
   return false;
 }

@@ -36,10 +36,24 @@ bool IsUplink(const Machine& machine, const std::string& netdev) {
          std::all_of(name->begin() + 1, name->end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
+// A virtio interface hangs below the virtio device of its function.
+Result<std::vector<std::string>> NetdevsOf(const Machine& machine, const std::string& device) {
+  const auto netdevs = machine.List(device + "/net");
+  if (netdevs.ok() || netdevs.status().code() != Code::kNotFound) return netdevs;
+  const auto entries = machine.List(device);
+  if (!entries.ok()) return netdevs;
+  for (const std::string& entry : *entries) {
+    if (!entry.starts_with("virtio")) continue;
+    const auto below = machine.List(Join(device, "/", entry) + "/net");
+    if (below.ok()) return below;
+  }
+  return netdevs;
+}
+
 void BindByPci(const Machine& machine, BoundPort& bound) {
   bound.bdf = FullBdf(bound.port.pci);
   const std::string device = Join("/sys/bus/pci/devices/", bound.bdf);
-  const auto netdevs = machine.List(device + "/net");
+  const auto netdevs = NetdevsOf(machine, device);
   if (netdevs.ok() && !netdevs->empty()) {
     bound.netdev = netdevs->front();
     if (netdevs->size() > 1) {

@@ -242,7 +242,7 @@ TEST_F(DatagramTest, UeventsOfModulesAndCards) {
   EXPECT_EQ(
       read("bind@/devices/pci0000:00/0000:18:00.0\0ACTION=bind\0DEVPATH=/devices/pci0000:00/0000:18:00.0\0"
            "SUBSYSTEM=pci\0DRIVER=mlx5_core\0PCI_SLOT_NAME=0000:18:00.0\0"s),
-      (Strings{"/pci/0000:18:00.0", "/sys/bus/pci/devices/0000:18:00.0"}));
+      (Strings{"/nvconfig/0000:18:00.0", "/pci/0000:18:00.0", "/sys/bus/pci/devices/0000:18:00.0"}));
   EXPECT_EQ(
       read(
           "change@/devices/virtual/block/loop0\0ACTION=change\0DEVPATH=/devices/virtual/block/loop0\0SUBSYSTEM=block\0"s),

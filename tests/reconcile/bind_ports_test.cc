@@ -31,6 +31,15 @@ TEST(BindPortsTest, APciAddressLeadsToInterfaceAndRdmaDevice) {
   }
 }
 
+TEST(BindPortsTest, AVirtioInterfaceIsFoundBelowItsFunction) {
+  FakeMachine machine;
+  machine.Put("/sys/bus/pci/devices/0000:03:00.0/vendor", "0x1af4");
+  machine.Put("/sys/bus/pci/devices/0000:03:00.0/virtio2/net/eth1/mtu", "1500");
+  const BoundPort bound = Bind(machine, Pci("rail0", "0000:03:00.0"));
+  EXPECT_EQ(bound.netdev, "eth1");
+  EXPECT_EQ(bound.bdf, "0000:03:00.0");
+}
+
 TEST(BindPortsTest, UpperCaseHexIsTheSameDevice) {
   FakeMachine machine;
   machine.Put("/sys/bus/pci/devices/0000:3b:00.0/net/ens2/mtu", "1500");
