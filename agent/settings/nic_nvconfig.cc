@@ -10,6 +10,23 @@
 namespace railwright {
 namespace {
 
+// "0", or "0 (next boot 1)" while the flash holds something else than what runs.
+constexpr std::string_view kNextBoot = " (next boot ";
+
+std::string ShownNv(const std::string& current, const std::string& next) {
+  if (SameNvValue(current, next)) return current;
+  return current + std::string(kNextBoot) + next + ")";
+}
+
+// What to store to have `shown` again: of the flash, not of what runs.
+std::string_view StoredNv(std::string_view shown) {
+  const auto at = shown.find(kNextBoot);
+  if (at == std::string_view::npos || !shown.ends_with(')')) return shown;
+  shown.remove_prefix(at + kNextBoot.size());
+  shown.remove_suffix(1);
+  return shown;
+}
+
 class NicNvconfig final : public Setting {
  public:
   const SettingInfo& info() const override {
@@ -26,9 +43,9 @@ class NicNvconfig final : public Setting {
         .default_value = "the card's; `mstconfig -e q` tells it",
         .interface = "mstconfig -d <bdf> -e q, set",
         .source = "mstconfig(1); firmware release notes",
-        .disruption = Disruption::kReboot,
+        .disruption = Disruption::kNone,  // of storing it; the next boot or reset of the card brings it
         .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::milliseconds(0)},
-        .effect = Effect::kNeedsReboot,
+        .effect = Effect::kNextBoot,
         .order = 15,
         .likely_owners = {"mlxconfig", "nic-configuration-operator", "sriov-network-operator"},
         .recorded = {"CNP_DSCP_P1", "DCBX_IEEE_P1", "DCBX_WILLING_P1", "LINK_TYPE_P1", "LLDP_NB_DCBX_P1",
@@ -61,20 +78,20 @@ class NicNvconfig final : public Setting {
     const std::string* next = parameter->Find("next");
     if (current == nullptr || next == nullptr)
       return Status(Code::kInternal, path + ": " + Quoted(*text) + " does not tell current and next");
-    Observation seen = Observation::Value(*current);
-    if (!SameNvValue(*current, *next)) seen.message = "the next boot brings " + *next;
+    Observation seen = Observation::Value(ShownNv(*current, *next));
     seen.pending_reboot =
         !target.wish.empty() && !SameNvValue(*current, target.wish) && SameNvValue(*next, target.wish);
     return seen;
   }
 
+  // What runs as wished and would not after the next boot is no fulfilled wish.
   bool Satisfied(const Target&, std::string_view desired, const Observation& observed) const override {
     return observed.kind == Observation::Kind::kValue && SameNvValue(observed.value, desired);
   }
 
   Status Apply(Machine& machine, const Target& target, std::string_view value) const override {
     RW_RETURN_IF_ERROR(CheckNvParameter(target.param));
-    const std::string text = NvValueToSet(value);
+    const std::string text = NvValueToSet(StoredNv(value));
     RW_RETURN_IF_ERROR(CheckNvValue(target.param, text));
     RW_ASSIGN_OR_RETURN(const PciPlace place, FindPciPlace(machine, target));
     if (const auto* none = std::get_if<Observation>(&place))
