@@ -15,9 +15,10 @@ door_stdin() {
 }
 
 door_send() {
-  local node=$1 stdin=$2 line
+  local node=$1 stdin=$2 line="" word
   shift 2
-  if [ $# -eq 1 ]; then printf -v line 'eval %q' "$1"; else printf -v line '%q ' "$@"; fi
+  if [ $# -eq 1 ]; then line=$1
+  else for word in "$@"; do line+="'${word//\'/\'\\\'\'}' "; done; fi
   in_leaf bash "$lab_dir/knock.sh" "$management_net.$node" 23 "$stdin" "$line"
 }
 

@@ -24,7 +24,10 @@ pack_base() {
   release=$(cat "$kernel/release")
   pack_skeleton
   cp "$(command -v busybox)" "$root/bin/busybox"
-  ln -s busybox "$root/bin/sh"
+  for program in $(busybox --list); do ln -s busybox "$root/bin/$program" 2> /dev/null || true; done
+  # Not busybox's shell, which takes its own `ip` and `modprobe` before any other.
+  rm "$root/bin/sh"
+  pack_program /bin/dash /bin/sh
   ln -s bin/busybox "$root/init"             # which then is busybox's init, and reads /etc/inittab
   pack_sysroot=$tools
   for program in "${image_programs[@]}"; do

@@ -41,8 +41,8 @@ lldpd_up() {
   in_leaf unshare --mount --uts --propagation private -- sh -c '
     mount --bind "$1/passwd" /etc/passwd && mount --bind "$1/group" /etc/group && hostname "$2" &&
     cp "$1/lldpd.conf" "$1/run/lldpd.conf" && mount --rbind "$1/run" /run && mkdir -p /run/lldpd &&
-    LD_LIBRARY_PATH=$4 exec "$3" -d -O /run/lldpd.conf -u /run/lldpd.socket -I "n*r*" -S "lab leaf ($1/leaf)"' \
-    lldpd "$dir" "$leaf" "$(tool lldpd)" "$tool_libraries" > "$dir/lldpd.log" 2>&1 < /dev/null &
+    LD_LIBRARY_PATH=$4 exec "$3" -d -L "$5" -O /run/lldpd.conf -u /run/lldpd.socket -I "n*r*" -S "lab leaf ($1/leaf)"' \
+    lldpd "$dir" "$leaf" "$(tool lldpd)" "$tool_libraries" "$(tool lldpcli)" > "$dir/lldpd.log" 2>&1 < /dev/null &
   echo $! > "$dir/pid"
 }
 

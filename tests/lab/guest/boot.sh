@@ -4,12 +4,15 @@
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 . /lab/site.sh               # management_net, controller
 
-# devices FIRST: the root of the file system, the device nodes, and the kernel's other doors.
 mount_all() {
   mount -t proc proc /proc
   mount -t sysfs sysfs /sys
   mount -t devtmpfs devtmpfs /dev
   mkdir -p /dev/pts /dev/shm
+  ln -s /proc/self/fd /dev/fd
+  ln -s /proc/self/fd/0 /dev/stdin
+  ln -s /proc/self/fd/1 /dev/stdout
+  ln -s /proc/self/fd/2 /dev/stderr
   mount -t devpts devpts /dev/pts
   mount -t tmpfs tmpfs /dev/shm
   mount -t tmpfs tmpfs /run
@@ -61,15 +64,19 @@ make_rdma() {
 }
 
 mount_all
-busybox --install -s /bin
 node=$(sed -n 's/.*rwlab\.node=\([0-9]*\).*/\1/p' /proc/cmdline)
 hostname "lab-$node"
 echo 2 > /proc/sys/kernel/panic_on_oops
 echo "RWLAB boot $node"
-modprobe virtio_net
+for module in virtio_net crc32c_generic; do modprobe "$module"; done
 name_ports
 join_management
 make_rails
 make_rdma
 for module in nf_tables nft_ct nf_conntrack; do modprobe "$module"; done
-echo "RWLAB ready $node nic=$nic rdma=$(ls /sys/class/infiniband | tr '\n' ' ')uptime=$(cut -d ' ' -f 1 /proc/uptime)"
+devices=$(ls /sys/class/infiniband | tr '\n' ' ')
+if [ "$devices" = "rxe0 rxe1 " ]; then
+  echo "RWLAB ready $node nic=$nic rdma=${devices}uptime=$(cut -d ' ' -f 1 /proc/uptime)"
+else
+  echo "RWLAB failed $node: the RDMA devices are \"$devices\", not rxe0 and rxe1"
+fi
