@@ -10,7 +10,7 @@ usage: sudo ./deploy/lab.sh COMMAND
   status                                         the guests, and what the controller says of them
   shell N [--stdin] [COMMAND…]                   a command in guest N, or a shell
   fault list | fault N PORT NAME ARGS… | fault N clear
-  selftest [--seed N] [--breaks N] [--controls N]
+  selftest [--seed N] [--breaks N] [--controls N] [--traffic N] [--only NAME] [--list]
   lldp [ARGS…]                                   what the leaf's lldpd knows (lldpcli's arguments)
   down                                           end all of it, also what a failed `up` left
 Options of every command: --state DIR (default /run/railwright-lab).
@@ -91,7 +91,7 @@ lab_up() {
   chmod 700 "$state"
   echo "$nodes" > "$state/nodes"
   echo "$bin" > "$state/bin"
-  trap 'echo "lab: what was started is left as it is; next: sudo deploy/lab.sh down" >&2' ERR
+  trap '[ $? -eq 0 ] || echo "lab: what was started is left as it is, for a look; to remove it: sudo deploy/lab.sh down" >&2' EXIT
   booted=$SECONDS
   leaf_up "$nodes"
   guests_start "$nodes"
@@ -111,9 +111,14 @@ lab_status() {
   railctl status
 }
 
+guest_is_there() {
+  if [[ "$1" =~ ^[1-8]$ ]] && [ "$1" -le "$(nodes_up)" ]; then return 0; fi
+  die "guest \"$1\" is not there: $(nodes_up) are up" "deploy/lab.sh status"
+}
+
 lab_shell() {
   local n=${1:-}
-  [[ "$n" =~ ^[1-8]$ ]] && [ "$n" -le "$(nodes_up)" ] || die "guest \"$n\" is not there: $(nodes_up) are up" "deploy/lab.sh status"
+  guest_is_there "$n"
   shift
   if [ "${1:-}" = --stdin ]; then shift; door_stdin "$n" "$@"
   elif [ $# -eq 0 ]; then door_shell "$n"

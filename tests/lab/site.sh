@@ -30,6 +30,8 @@ site_apply() {
 
 status_json() { railctl status -o json 2> /dev/null || true; }   # exit 2 says that something differs
 
+all_compliant() { [ "$(status_json | jq '.summary.compliant // 0')" -eq "$(nodes_up)" ]; }
+
 # site_wait SECONDS: until all are compliant.
 site_wait() {
   local count status connected compliant left=$1 ready since
