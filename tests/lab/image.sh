@@ -25,6 +25,7 @@ pack_base() {
   pack_skeleton
   cp "$(command -v busybox)" "$root/bin/busybox"
   for program in $(busybox --list); do ln -s busybox "$root/bin/$program" 2> /dev/null || true; done
+  ln -s ../bin/busybox "$root/sbin/modprobe"  # where the kernel looks for it
   # Not busybox's shell, which takes its own `ip` and `modprobe` before any other.
   rm "$root/bin/sh"
   pack_program /bin/dash /bin/sh

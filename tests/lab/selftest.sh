@@ -32,28 +32,40 @@ done
 for number in "$seed" "$breaks" "$controls" "$under_traffic"; do
   [[ "$number" =~ ^[0-9]+$ ]] || { echo "selftest: \"$number\" is no number" >&2; exit 64; }
 done
-RANDOM=$((seed % 32768))
 
-# The rows of a table that this lab can do, in an order drawn by the seed. $2: only rows with this flag.
+# A generator of our own: bash seeds RANDOM anew in every subshell. draw N: drawn is one of 0 … N-1.
+random=$((seed % 2147483648))
+draw() {
+  random=$(((random * 1103515245 + 12345) % 2147483648))
+  drawn=$(((random >> 8) % $1))
+}
+
+# Whether a row of breaks.tsv can be done here. $2: and has this flag.
+can_break() {
+  local name flags
+  IFS=$'\t' read -r name _ _ flags _ <<< "$1"
+  [ -z "$only" ] || [ "$name" = "$only" ] || return 1
+  [[ "$flags" != *N* ]] || [ "$nic" = rwlab ] || return 1
+  [[ "$flags" == *"$2"* ]]
+}
+any() { true; }
+
+# rows FILE FILTER [ARG]: adds the lines that FILTER takes to `lines`, in an order drawn by the seed.
 rows() {
-  local lines=() i j line
+  local found=() line i
   while IFS= read -r line; do
-    [[ "$line" == '#'* ]] && continue
-    [ -z "$only" ] || [[ "$1" != *breaks* ]] || [ "${line%%$'\t'*}" = "$only" ] || continue
-    [[ "$1" != *breaks* ]] || [[ "$(cut -f 4 <<< "$line")" != *N* ]] || [ "$nic" = rwlab ] || continue
-    [ -z "${2:-}" ] || [[ "$(cut -f 4 <<< "$line")" == *"$2"* ]] || continue
-    lines+=("$line")
+    [[ "$line" == '#'* ]] || ! "$2" "$line" "${3:-}" || found+=("$line")
   done < "$1"
-  for ((i = ${#lines[@]} - 1; i > 0; i--)); do
-    j=$((RANDOM % (i + 1)))
-    line=${lines[i]} lines[i]=${lines[j]} lines[j]=$line
+  for ((i = ${#found[@]} - 1; i > 0; i--)); do
+    draw $((i + 1))
+    line=${found[i]} found[i]=${found[drawn]} found[drawn]=$line
   done
-  [ ${#lines[@]} -eq 0 ] || printf '%s\n' "${lines[@]}"
+  lines+=("${found[@]}")
 }
 
 # What the commands of the tables know.
 prelude() {
-  printf 'n=%d railn=%d rail=rail%d rdma=rxe%d address=10.1%d.0.%d table=%d configfs=/sys/kernel/config/rdma_cm/rxe%d\n' \
+  printf 'n=%d railn=%d rail=rail%d rdma=rxe%d address=10.1%d.0.%d table=%d configfs=/sys/kernel/config/rdma_cm/rxe%d; ' \
     "$1" "$2" "$2" "$2" "$2" "$1" $((101 + $2)) "$2"
 }
 
@@ -135,24 +147,27 @@ one_break() {
 
 # breaks_of COUNT FLAG NODE…: so many rows, each on the next of the nodes.
 breaks_of() {
-  local count=$1 flag=$2 nodes=("${@:3}") lines=() line at=$RANDOM
-  while [ ${#lines[@]} -lt "$count" ]; do
-    mapfile -t -O ${#lines[@]} lines < <(rows tests/lab/breaks.tsv "$flag")
-    [ ${#lines[@]} -gt 0 ] || { echo "selftest: no break is left to draw${only:+: there is no \"$only\"}" >&2; exit 64; }
+  local wanted=$1 flag=$2 nodes=("${@:3}") lines=() line at
+  draw ${#nodes[@]}; at=$drawn
+  while [ ${#lines[@]} -lt "$wanted" ]; do
+    rows tests/lab/breaks.tsv can_break "$flag"
+    [ ${#lines[@]} -gt 0 ] || { echo "selftest: no break can be drawn${only:+: there is no \"$only\" that may be done here}" >&2; exit 64; }
   done
-  for line in "${lines[@]:0:count}"; do
-    one_break "$line" "${nodes[at++ % ${#nodes[@]}]}" $((RANDOM % 2))
+  for line in "${lines[@]:0:wanted}"; do
+    draw 2
+    one_break "$line" "${nodes[at++ % ${#nodes[@]}]}" "$drawn"
   done
 }
 
 # The controls are set before the breaks and looked at after them: they outlast every event and several scans.
 declare -a control_lines=() control_nodes=()
 controls_set() {
-  local line name set still undo
-  mapfile -t control_lines < <(rows tests/lab/controls.tsv | head -n "$controls")
-  controls=${#control_lines[@]}
+  local lines=() line name set still undo
+  rows tests/lab/controls.tsv any
+  control_lines=("${lines[@]:0:controls}")
   for line in "${control_lines[@]}"; do
-    control_nodes+=($((RANDOM % count + 1)))
+    draw "$count"
+    control_nodes+=($((drawn + 1)))
     IFS=$'\t' read -r name set still undo <<< "$line"
     door "${control_nodes[-1]}" "$(prelude "${control_nodes[-1]}" 0) $set" || failed+=("control $name could not be set")
   done
@@ -185,6 +200,8 @@ nic=$(sed -n 's/^RWLAB ready.* nic=\([a-z]*\).*/\1/p' "$state/guest-1/console")
 site_wait 60
 
 echo "lab selftest: seed $seed, $count guests, NIC $nic, scan every $scan_interval s"
+available=$(grep -vc '^#' tests/lab/controls.tsv)
+[ "$controls" -le "$available" ] || controls=$available
 controls_set
 [ "$under_traffic" -le "$breaks" ] || under_traffic=$breaks
 if [ "$under_traffic" -gt 0 ]; then
