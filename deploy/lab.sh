@@ -6,7 +6,9 @@ cd "$(dirname "$0")/.."
 usage() {
   cat <<'TXT'
 usage: sudo ./deploy/lab.sh COMMAND
-  up [--nodes N] [--profile FILE] [--bin DIR]    boot N guests (1 to 8, default 4), and wait until all are compliant
+  up [--nodes N] [--systemd] [--profile FILE] [--bin DIR]
+      boot N guests (1 to 8, default 4) and wait until all are compliant. --systemd: the last guest's init is systemd, with
+      D-Bus and the agent's packaged unit. --bin: programs that are built already
   status                                         the guests, and what the controller says of them
   shell N [--stdin] [COMMAND…]                   a command in guest N, or a shell
   fault list | fault N PORT NAME ARGS… | fault N clear
@@ -139,12 +141,13 @@ if [ "$(id -u)" -ne 0 ] && [ "$command $*" != "fault list" ]; then
   exit 1
 fi
 
-nodes=4 profile="" bin=""
+nodes=4 profile="" bin="" systemd=no
 case "$command" in
   up|down|status)
     while [ $# -gt 0 ]; do
       case "$1" in
         --nodes) nodes=${2:?--nodes takes a number}; shift ;;
+        --systemd) systemd=yes ;;
         --profile) profile=${2:?--profile takes a file}; shift ;;
         --bin) bin=$(readlink -f "${2:?--bin takes a folder}"); shift ;;
         --state) set_state "${2:?--state takes a folder}"; shift ;;

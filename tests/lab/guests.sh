@@ -11,7 +11,9 @@ guest_cmdline="console=ttyS0 quiet panic=-1 mitigations=off no_timer_check tsc=u
 guest_memory=${RAILWRIGHT_LAB_MEMORY:-512}   # MiB
 
 guest_start() {
-  local n=$1 dir=$state/guest-$1 mac nic
+  local n=$1 dir=$state/guest-$1 mac initrd=$image
+  # The last guest is the one of the other kind.
+  if [ "$systemd" = yes ] && [ "$n" -eq "$(nodes_up)" ]; then initrd=$systemd_image; fi
   mac=$(printf '52:54:00:6c:%02x' "$n")
   nic() { printf 'virtio-net-pci,netdev=%s,mac=%s:%s,romfile=%s' "$1" "$mac" "$2" ''; }
   mkdir -p "$dir"
@@ -19,7 +21,7 @@ guest_start() {
   if ! in_leaf qemu-system-x86_64 -name "$(node_name "$n")" -pidfile "$dir/pid" -daemonize -display none -nodefaults -no-reboot \
     -M q35 -accel tcg,thread=multi,tb-size=128 -cpu max -smp 1 -m "$guest_memory" \
     -serial "file:$dir/console" -serial pty \
-    -kernel "$kernel/vmlinuz" -initrd "$image" \
+    -kernel "$kernel/vmlinuz" -initrd "$initrd" \
     -append "$guest_cmdline rwlab.node=$n" \
     -netdev "tap,id=m,ifname=n${n}m,script=no,downscript=no" \
     -netdev "tap,id=r0,ifname=n${n}r0,script=no,downscript=no" \

@@ -2,6 +2,7 @@
 # (tools, kernel modules, scripts), and Railwright's programs.
 # shellcheck shell=bash disable=SC2154
 . tests/guest/pack.sh
+. tests/lab/systemd.sh
 
 image_programs=(nft rdma ip dcb tc bridge ethtool setpci lspci ib_send_lat ib_write_bw ibv_devinfo kmod)
 image_modules=(virtio_net crc32_generic crc32c_generic rdma_rxe rdma_ucm rdma_cm ib_uverbs nf_tables nft_ct nft_limit
@@ -17,7 +18,7 @@ build_lab_nic() {
 
 # cached LAYER STAMP: whether the layer was made of just these inputs.
 cached() { [ -s "$build_dir/$1.cpio" ] && [ "$(cat "$build_dir/$1.stamp" 2> /dev/null)" = "$2" ]; }
-stamp_of() { { stat -Lc '%n %s %Y' "$@"; declare -p image_programs image_modules; declare -f pack_base pack_modules; } 2> /dev/null | sha256sum; }
+stamp_of() { { stat -Lc '%n %s %Y' "$@"; declare -p image_programs image_modules; declare -f pack_base pack_modules pack_systemd; } 2> /dev/null | sha256sum; }
 
 pack_base() {
   local program path release module
@@ -76,7 +77,7 @@ layer() {
   echo "$stamp" > "$build_dir/$name.stamp"
 }
 
-# build_image: leaves it at $image. Not compressed: emulation unpacks slowly, and the host's memory is cheap.
+# build_image: leaves it at $image, and at $systemd_image where one guest boots systemd. Not compressed: emulation unpacks slowly, and the host's memory is cheap.
 build_image() {
   mkdir -p "$build_dir"
   build_lab_nic
@@ -85,4 +86,8 @@ build_image() {
   layer agent pack_agent "$bin/railwright-agent" "$bin/railwright-agent-run"
   image=$build_dir/image.cpio
   cat "$build_dir/base.cpio" "$build_dir/agent.cpio" > "$image"
+  [ "$systemd" = yes ] || return 0
+  layer systemd pack_systemd "$lab_dir"/guest/systemd/* deploy/systemd/railwright-agent.service "$lab_dir/systemd.sh" "$tools/.packages"
+  systemd_image=$build_dir/image-systemd.cpio
+  cat "$image" "$build_dir/systemd.cpio" > "$systemd_image"
 }

@@ -3,7 +3,7 @@
 # shellcheck shell=bash disable=SC2154
 
 tools=$build_dir/tools
-tool_packages=(iproute2 nftables ethtool pciutils perftest rdma-core ibverbs-providers ibverbs-utils lldpd kmod)
+tool_packages=(iproute2 nftables ethtool pciutils perftest rdma-core ibverbs-providers ibverbs-utils lldpd kmod systemd dbus)
 
 # What of these and their dependencies this host has not installed is fetched; the rest is taken from the host.
 fetch_tools() {

@@ -4,21 +4,21 @@
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 . /lab/site.sh               # management_net, controller
 
+# Not what is mounted already: systemd does most of it by itself.
+mount_on() {
+  grep -qs " $3 " /proc/mounts || mount -t "$1" "$2" "$3"
+}
 mount_all() {
-  mount -t proc proc /proc
-  mount -t sysfs sysfs /sys
-  mount -t devtmpfs devtmpfs /dev
+  [ -e /proc/mounts ] || mount -t proc proc /proc
+  mount_on sysfs sysfs /sys
+  mount_on devtmpfs devtmpfs /dev
   mkdir -p /dev/pts /dev/shm
-  ln -s /proc/self/fd /dev/fd
-  ln -s /proc/self/fd/0 /dev/stdin
-  ln -s /proc/self/fd/1 /dev/stdout
-  ln -s /proc/self/fd/2 /dev/stderr
-  mount -t devpts devpts /dev/pts
-  mount -t tmpfs tmpfs /dev/shm
-  mount -t tmpfs tmpfs /run
-  mount -t tmpfs tmpfs /tmp
-  mount -t debugfs debugfs /sys/kernel/debug
-  mount -t cgroup2 cgroup2 /sys/fs/cgroup
+  [ -e /dev/stdin ] || for name in stdin stdout stderr; do ln -s "/proc/self/fd/$((fd))" "/dev/$name"; fd=$((fd + 1)); done
+  [ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
+  mount_on devpts devpts /dev/pts
+  for dir in /dev/shm /run /tmp; do mount_on tmpfs tmpfs "$dir"; done
+  mount_on debugfs debugfs /sys/kernel/debug
+  mount_on cgroup2 cgroup2 /sys/fs/cgroup
   echo +rdma > /sys/fs/cgroup/cgroup.subtree_control
 }
 
@@ -57,15 +57,19 @@ make_rails() {
 make_rdma() {
   # The checksum first: rxe asks for it when it is loaded.
   for module in crc32_generic rdma_rxe rdma_ucm ib_uverbs; do modprobe "$module"; done
+  if [ "$nic" = rwlab ]; then modprobe rwlab_tc; fi
   modprobe configfs 2> /dev/null
-  mount -t configfs configfs /sys/kernel/config
+  mount_on configfs configfs /sys/kernel/config
   rdma link add rxe0 type rxe netdev rail0
   rdma link add rxe1 type rxe netdev rail1
 }
 
+fd=0
 mount_all
 node=$(sed -n 's/.*rwlab\.node=\([0-9]*\).*/\1/p' /proc/cmdline)
 hostname "lab-$node"
+mkdir -p /etc/railwright
+printf 'RAILWRIGHT_CONTROLLER=%s\nRAILWRIGHT_NODE=lab-%s\n' "$controller" "$node" > /etc/railwright/agent.env
 echo 2 > /proc/sys/kernel/panic_on_oops
 echo "RWLAB boot $node"
 for module in virtio_net crc32c_generic; do modprobe "$module"; done
