@@ -3,6 +3,7 @@
 
 # The folders of a merged /usr. Links must stand before a library is put below them.
 pack_skeleton() {
+  chmod 755 "$root"                            # becomes that of /
   mkdir -p "$root"/{bin,sbin,usr/bin,usr/sbin,usr/lib/modules,usr/lib64,proc,sys,dev,etc,run,tmp,var/lib/dpkg,root}
   ln -sfn usr/lib "$root/lib"; ln -sfn usr/lib64 "$root/lib64"
 }

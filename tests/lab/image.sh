@@ -18,7 +18,7 @@ build_lab_nic() {
 
 # cached LAYER STAMP: whether the layer was made of just these inputs.
 cached() { [ -s "$build_dir/$1.cpio" ] && [ "$(cat "$build_dir/$1.stamp" 2> /dev/null)" = "$2" ]; }
-stamp_of() { { stat -Lc '%n %s %Y' "$@"; declare -p image_programs image_modules; declare -f pack_base pack_modules pack_systemd; } 2> /dev/null | sha256sum; }
+stamp_of() { { stat -Lc '%n %s %Y' "$@"; declare -p image_programs image_modules; declare -f pack_skeleton pack_base pack_modules pack_systemd; } 2> /dev/null | sha256sum; }
 
 pack_base() {
   local program path release module

@@ -40,10 +40,12 @@ draw() {
   drawn=$(((random >> 8) % $1))
 }
 
-# Whether a row of breaks.tsv can be done here. $2: and has this flag.
+# Whether a row of breaks.tsv can be done here, and was not yet. $2: and has this flag.
+declare -A was_done=()
 can_break() {
   local name flags
   IFS=$'\t' read -r name _ _ flags _ <<< "$1"
+  [ -z "${was_done[$name]:-}" ] || return 1
   [ -z "$only" ] || [ "$name" = "$only" ] || return 1
   [[ "$flags" != *N* ]] || [ "$nic" = rwlab ] || return 1
   [[ "$flags" == *"$2"* ]]
@@ -149,11 +151,15 @@ one_break() {
 breaks_of() {
   local wanted=$1 flag=$2 nodes=("${@:3}") lines=() line at
   draw ${#nodes[@]}; at=$drawn
+  rows tests/lab/breaks.tsv can_break "$flag"
+  # All have had their turn: a second one for some.
   while [ ${#lines[@]} -lt "$wanted" ]; do
+    was_done=()
     rows tests/lab/breaks.tsv can_break "$flag"
     [ ${#lines[@]} -gt 0 ] || { echo "selftest: no break can be drawn${only:+: there is no \"$only\" that may be done here}" >&2; exit 64; }
   done
   for line in "${lines[@]:0:wanted}"; do
+    was_done[${line%%$'\t'*}]=yes
     draw 2
     one_break "$line" "${nodes[at++ % ${#nodes[@]}]}" "$drawn"
   done
