@@ -17,10 +17,12 @@ set_state() {
 lab_start=$(date +%s)
 say() { printf '%4d s  %s\n' $(($(date +%s) - lab_start)) "$*" >&2; }
 
-# The same again is not said again, so that a wait can report at every look.
-said=""
+# The same again is said again only after 15 s, so that a wait can report at every look.
+said="" said_at=0
 say_when_new() {
-  if [ "$*" != "$said" ]; then said=$*; say "$*"; fi
+  if [ "$*" = "$said" ] && [ $((SECONDS - said_at)) -lt 15 ]; then return 0; fi
+  said=$* said_at=$SECONDS
+  say "$*"
 }
 
 # die WHAT [NEXT]: the exact reason and the next step.

@@ -73,7 +73,7 @@ prelude() {
 
 patience=$((scan_interval * 2 + 60))         # seconds; emulation on a busy host is slow
 handled=0 fixed=0 reported=0 failed=()
-row() { printf '  %-4s %-20s %-6s %-6s %s\n' "$@"; }
+row() { printf '  %-4s %-23s %-6s %-6s %s\n' "$@"; }
 
 # The corrective change of KEY on NODE since a second, as "noticed: from → to", or nothing.
 corrected_since() {
