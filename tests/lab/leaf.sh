@@ -38,7 +38,7 @@ lldpd_up() {
   { grep -v '^_lldpd:' /etc/group; echo '_lldpd:x:64077:'; } > "$dir/group"
   printf 'configure lldp tx-interval 5\nconfigure lldp portidsubtype ifname\n' > "$dir/lldpd.conf"
   # The names of files that the private /run hides are opened before it does.
-  in_leaf unshare --mount --uts --propagation private -- sh -c '
+  nsenter --net="/run/netns/$leaf" -- unshare --mount --uts --propagation private -- sh -c '
     mount --bind "$1/passwd" /etc/passwd && mount --bind "$1/group" /etc/group && hostname "$2" &&
     cp "$1/lldpd.conf" "$1/run/lldpd.conf" && mount --rbind "$1/run" /run && mkdir -p /run/lldpd &&
     LD_LIBRARY_PATH=$4 exec "$3" -d -L "$5" -O /run/lldpd.conf -u /run/lldpd.socket -I "n*r*" -S "lab leaf ($1/leaf)"' \
@@ -48,9 +48,11 @@ lldpd_up() {
 
 lldp() { LD_LIBRARY_PATH=$tool_libraries "$(tool lldpcli)" -u "$state/leaf/run/lldpd.socket" "$@"; }
 
+# With the namespace go its bridges and taps. What still runs in it was started by the lab, or by hand in the lab.
 leaf_down() {
+  local pid
   stop_pid "$state/leaf/pid"
-  # With the namespace go its bridges and taps.
-  [ -e "$state/namespace" ] && [ -e "/run/netns/$leaf" ] && ip netns del "$leaf"
-  return 0
+  [ -e "$state/namespace" ] && [ -e "/run/netns/$leaf" ] || return 0
+  for pid in $(ip netns pids "$leaf"); do kill -KILL "$pid" 2> /dev/null || true; done
+  ip netns del "$leaf"
 }

@@ -33,13 +33,14 @@ die() {
 }
 
 node_name() { printf 'lab-%d' "$1"; }
+# In the background nsenter itself is called: $! of a function is a shell, and not the program.
 in_leaf() { nsenter --net="/run/netns/$leaf" -- "$@"; }
 nodes_up() { cat "$state/nodes" 2> /dev/null || echo 0; }
 
-# is_ours PIDFILE: whether the process of this file runs, and is the one that the lab started (pids are used again).
+# is_ours PIDFILE: whether the process of this file runs in the lab's namespace (pids are used again, and titles change).
 is_ours() {
   local pid
-  pid=$(cat "$1" 2> /dev/null) && [ -n "$pid" ] && tr '\0' ' ' < "/proc/$pid/cmdline" 2> /dev/null | grep -qF "$state/"
+  pid=$(cat "$1" 2> /dev/null) && [ -n "$pid" ] && [ "/proc/$pid/ns/net" -ef "/run/netns/$leaf" ]
 }
 
 stop_pid() {
