@@ -15,7 +15,7 @@ constexpr std::string_view kNextBoot = " (next boot ";
 
 std::string ShownNv(const std::string& current, const std::string& next) {
   if (SameNvValue(current, next)) return current;
-  return current + std::string(kNextBoot) + next + ")";
+  return current + std::string(kNextBoot) + NvValueToSet(next) + ")";
 }
 
 // What to store to have `shown` again: of the flash, not of what runs.

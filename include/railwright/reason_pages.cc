@@ -31,14 +31,14 @@ constexpr std::array kPages{
         "Differs", "RW-9018", "The value read is not the declared one.",
         "Nothing stands in the way of the correction: the agent makes it in its next pass. In `check`, which "
         "never writes, it is only told."},
-    ReasonPage{"FarFromGpu", "RW-9080", "The fabric card shares no PCI switch and no host bridge with a GPU.",
+    ReasonPage{"FarFromGpu", "RW-9100", "The fabric card shares no PCI switch and no host bridge with a GPU.",
                "What a GPU sends over it crosses the link between the processors. Compare the slots with a "
                "node that is right: `lspci -tv`. The evidence names the way of each GPU."},
     ReasonPage{"ForeignRule", "RW-9012", "A firewall rule that is not ours stands in the way.",
                "Railwright reports rules of others with their table and handle and never removes them. Ask "
                "their owner "
                "to accept the traffic before the drop."},
-    ReasonPage{"GidMissing", "RW-9081", "A declared address has no RoCE v2 GID.",
+    ReasonPage{"GidMissing", "RW-9101", "A declared address has no RoCE v2 GID.",
                "The kernel makes a GID for each address of an interface that is up. Look whether the address "
                "is there (`ip addr`), whether the link is up, and whether the card's RoCE is turned off. The "
                "evidence lists the table."},
@@ -58,11 +58,11 @@ constexpr std::array kPages{
         "KernelHasNoModules", "RW-9030", "This kernel cannot load modules.",
         "It was built without CONFIG_MODULES (no /proc/modules), and the module is not built in. Take the "
         "key out for this node, or boot a kernel that has it."},
-    ReasonPage{"LinkDowngraded", "RW-9082",
+    ReasonPage{"LinkDowngraded", "RW-9102",
                "A PCI Express link runs slower or narrower than both its ends can.",
                "A card or riser that is badly seated, a bad slot, or a BIOS limit. Drain the node, reseat "
                "the card, read the link again; look for AER lines in the kernel log."},
-    ReasonPage{"LinkNotTold", "RW-9083", "The PCI function does not tell its link.",
+    ReasonPage{"LinkNotTold", "RW-9103", "The PCI function does not tell its link.",
                "Virtual functions read zero there by specification. The link is the host's; ask the operator "
                "of the hypervisor."},
     ReasonPage{
@@ -75,12 +75,13 @@ constexpr std::array kPages{
     ReasonPage{"NeedsReboot", "RW-9006", "The value takes effect at the next boot.",
                "It is not so in the running kernel. Reboot the node when it is drained."},
     ReasonPage{
+        "NoBridges", "RW-9104", "No PCI bridge is above the card.",
+        "It sits on the root bus, so there is no access control to set. In a virtual machine a hypervisor "
+        "owns the bridges: ask its operator whether traffic between GPU and card goes the direct way."},
+    ReasonPage{
         "NoCableLength", "RW-9061", "The port's driver does not take the length of a cable.",
         "Only mlx5 reads the PFC delay as metres; by the standard it is bit times, and a length would be "
         "wrong there. Take qos.cable_length out for this port; its driver computes the headroom by itself."},
-        "NoBridges", "RW-9084", "No PCI bridge is above the card.",
-        "It sits on the root bus, so there is no access control to set. In a virtual machine a hypervisor "
-        "owns the bridges: ask its operator whether traffic between GPU and card goes the direct way."},
     ReasonPage{"NoChannels", "RW-9031", "The port's driver has no channels to set.",
                "ethtool answers EOPNOTSUPP, as for virtual interfaces. Nothing is wrong with the port."},
     ReasonPage{"NoChecksRun", "RW-9014", "Nothing was measured.",
@@ -96,36 +97,36 @@ constexpr std::array kPages{
         "NoCounterpart", "RW-9081", "This vendor's card has no such register.",
         "Its congestion control has registers of its own, and none has the meaning and the unit of this one. "
         "A number carried over would mean something else. Take the key out for these nodes."},
-    ReasonPage{"NoDcqcn", "RW-9082", "The port's driver shows no registers of DCQCN.",
-               "Neither MLNX_OFED's ecn in sysfs, nor cc_params of the inbox driver in debugfs, nor "
-               "bnxt_re's configfs. Soft-RoCE and other vendors' cards have none."},
-    ReasonPage{"NoEcnSwitch", "RW-9083", "Congestion control cannot be switched by priority here.",
-               "Only MLNX_OFED's driver has files for it. Firmware comes with all priorities on. Elsewhere "
-               "its stored configuration decides (NVCONFIG ROCE_CC_PRIO_MASK_P1, in effect after a reset of "
-               "the card), or fwctl sets it, from kernel 6.15 on."},
     ReasonPage{
         "NoDcb", "RW-9060", "The port has no data center bridging.",
         "dcbnl answers EOPNOTSUPP, as for virtual functions, bonds, VLANs and virtual interfaces: their "
         "physical port has it. On a card that should have it: the kernel was built without CONFIG_DCB or the "
         "driver without its part of it (CONFIG_MLX5_CORE_EN_DCB)."},
+    ReasonPage{"NoDcqcn", "RW-9082", "The port's driver shows no registers of DCQCN.",
+               "Neither MLNX_OFED's ecn in sysfs, nor cc_params of the inbox driver in debugfs, nor "
+               "bnxt_re's configfs. Soft-RoCE and other vendors' cards have none."},
     ReasonPage{
-        "NoDeclaredAddress", "RW-9085", "No address is declared for the port.",
+        "NoDeclaredAddress", "RW-9105", "No address is declared for the port.",
         "The check compares the GID table with the addresses of the Cluster document. Declare them there."},
+    ReasonPage{"NoEcnSwitch", "RW-9083", "Congestion control cannot be switched by priority here.",
+               "Only MLNX_OFED's driver has files for it. Firmware comes with all priorities on. Elsewhere "
+               "its stored configuration decides (NVCONFIG ROCE_CC_PRIO_MASK_P1, in effect after a reset of "
+               "the card), or fwctl sets it, from kernel 6.15 on."},
     ReasonPage{"NoFabricPort", "RW-9041", "No port of this node is declared a fabric port.",
                "The check speaks of fabric ports. Declare them with role fabric in the Cluster document."},
-    ReasonPage{"NoGpu", "RW-9086", "The node has no GPU.",
+    ReasonPage{"NoGpu", "RW-9106", "The node has no GPU.",
                "No display or 3D controller of NVIDIA is on its PCI buses, so no card has to be near one."},
-    ReasonPage{"NoGpuNearby", "RW-9087", "No GPU shares a switch or host bridge with the card.",
+    ReasonPage{"NoGpuNearby", "RW-9107", "No GPU shares a switch or host bridge with the card.",
                "No traffic between card and GPU turns round below the root complex, so the bridges do not "
                "matter for it. Value `path-direct` speaks of every bridge above the card."},
     ReasonPage{"NoNftables", "RW-9042", "This kernel has no nf_tables.",
                "There can be no nftables rules, so none is in the way."},
     ReasonPage{"NoPause", "RW-9033", "The port's driver has no pause frames to set.",
                "ethtool answers EOPNOTSUPP, as for virtual functions and virtual interfaces."},
-    ReasonPage{"NoPciDevice", "RW-9088", "The interface sits on no PCI function.",
+    ReasonPage{"NoPciDevice", "RW-9108", "The interface sits on no PCI function.",
                "Bridges, veth pairs and virtio interfaces declared by name have none of their own. Declare a "
                "card by its PCI address."},
-    ReasonPage{"NoPciExpress", "RW-9089", "The function is not PCI Express.",
+    ReasonPage{"NoPciExpress", "RW-9109", "The function is not PCI Express.",
                "It has no PCI Express capability, so neither a link nor a Device Control register. Virtual "
                "devices often lack it."},
     ReasonPage{
@@ -138,12 +139,12 @@ constexpr std::array kPages{
         "driver's RDMA module is not loaded, or RoCE is turned off in the firmware."},
     ReasonPage{"NoRings", "RW-9035", "The port's driver has no rings to set.",
                "ethtool answers EOPNOTSUPP, as for most virtual interfaces."},
+    ReasonPage{"NoSuchParameter", "RW-9110", "The card's firmware has no such parameter.",
+               "The query of its flash does not list it. Some parameters are shown only with "
+               "ADVANCED_PCI_SETTINGS=1, others need newer firmware or another model."},
     ReasonPage{"NoSuchRegister", "RW-9084", "This driver or firmware does not know the register.",
                "It shows others of its kind, so this one is younger than it. The message holds the path. "
                "Update the driver or the firmware, or take the key out for these nodes."},
-    ReasonPage{"NoSuchParameter", "RW-9090", "The card's firmware has no such parameter.",
-               "The query of its flash does not list it. Some parameters are shown only with "
-               "ADVANCED_PCI_SETTINGS=1, others need newer firmware or another model."},
     ReasonPage{
         "NoSuchSysctl", "RW-9036", "This kernel or network namespace has no such parameter.",
         "The file below /proc/sys is not there: the kernel is older or newer, was built without it, or shows "
@@ -187,7 +188,7 @@ constexpr std::array kPages{
                "The node has its earlier value again. The failed step says why."},
     ReasonPage{"UnknownSetting", "RW-9002", "This agent does not know the setting.",
                "The agent is older than the controller's catalogue. Update the agent, or take the key out."},
-    ReasonPage{"VirtualFunction", "RW-9091", "The card is a virtual function.",
+    ReasonPage{"VirtualFunction", "RW-9111", "The card is a virtual function.",
                "Its own field is reserved and ignores writes; what its physical function has counts for it. "
                "Declare the "
                "key for the port of the physical function, on the host."},

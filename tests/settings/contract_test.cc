@@ -187,7 +187,7 @@ TEST_P(SettingContract, WhatWasAppliedIsObservedAndTheOriginalComesBack) {
       return;
     }
     EXPECT_TRUE(setting.Satisfied(target, target.wish, *after) ||
-                (setting.info().effect == Effect::kNeedsReboot && after->pending_reboot))
+                (setting.info().effect == Effect::kNextBoot && after->pending_reboot))
         << "wished " << target.wish << ", read " << after->value;
     const Status restored = setting.Apply(*machine_, target, before->value);
     ASSERT_TRUE(restored.ok()) << restored.ToString();

@@ -46,10 +46,17 @@ TEST(NicNvconfigTest, WhatIsSetForTheNextBootIsPending) {
   EXPECT_TRUE(dcbx.See(machine).pending_reboot);
   EXPECT_FALSE(dcbx.Satisfied(machine)) << "the firmware still runs with the other";
   dcbx.Wish("true");
-  EXPECT_TRUE(dcbx.Satisfied(machine));
+  EXPECT_FALSE(dcbx.Satisfied(machine)) << "as declared now, and not any more after the next boot";
   EXPECT_FALSE(dcbx.See(machine).pending_reboot);
-  EXPECT_EQ(dcbx.See(machine).message, "the next boot brings False(0)")
-      << "as declared now, and not any more then";
+  EXPECT_EQ(dcbx.See(machine).value, "True(1) (next boot 0)");
+}
+
+TEST(NicNvconfigTest, AnOriginalIsWhatTheFlashHeldNotWhatRan) {
+  OnCard dcbx("nic.nvconfig.LLDP_NB_DCBX_P1");
+  FakeMachine machine;
+  machine.Put(kDcbx, "default=False(0) current=True(1) next=True(1)");
+  ASSERT_TRUE(dcbx.Apply(machine, "True(1) (next boot 0)").ok());
+  EXPECT_EQ(machine.Value(kDcbx), "0");
 }
 
 TEST(NicNvconfigTest, TheNumberIsWritten) {
