@@ -31,6 +31,6 @@ if ! grep -q '^GUEST-END' "$tmp/log"; then
   echo "the guest did not reach its end within 300 s"
   exit 1
 fi
-[ "$failed" -eq 0 ] && [ "$passed" -ge 9 ] || { cat "$tmp/log"; echo "guest: $passed passed, $failed failed"; exit 1; }
+[ "$failed" -eq 0 ] && [ "$passed" -ge 10 ] || { cat "$tmp/log"; echo "guest: $passed passed, $failed failed"; exit 1; }
 grep '^GUEST-PASS' "$tmp/log"
 echo "guest: $passed passed, $failed failed, kernel $(cat "$kernel/release")"
