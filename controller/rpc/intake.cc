@@ -38,9 +38,10 @@ void BoundTexts(Message& message, const Reflection& has, const FieldDescriptor& 
     if (text.size() <= most) return;
     if (auto* observed = dynamic_cast<v1::ObservedValue*>(&message); observed != nullptr) {
       // A part of a value is no value, and nothing that could be asked for.
-      if (field.number() == v1::ObservedValue::kValueFieldNumber) observed->set_cut_from(text.size());
+      if (field.number() == v1::ObservedValue::kValueFieldNumber && observed->cut_from() == 0)
+        observed->set_cut_from(text.size());
       if (field.number() == v1::ObservedValue::kWishFieldNumber)
-        observed->set_no_wish("too long to be told: " + std::to_string(text.size()) + " bytes");
+        observed->set_no_wish("too long to be told whole [" + std::to_string(text.size()) + " bytes]");
     }
     has.SetString(&message, &field, Cut(text, most));
     return;
