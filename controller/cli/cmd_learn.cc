@@ -88,7 +88,8 @@ std::size_t Count(const LearnedDocuments& made, Agreement agreement) {
 std::string Sentence(const Lesson& lesson, const LearnedDocuments& made) {
   std::vector<std::string> names;
   for (const v1::ObservedNode& node : lesson.nodes) names.push_back(node.node());
-  std::string text = "learned " + std::to_string(made.written) + " settings from " + FoldNames(names);
+  std::string text = "learned " + std::to_string(made.written) +
+                     (made.written == 1 ? " setting from " : " settings from ") + FoldNames(names);
   const auto tell = [&](std::size_t count, const std::string& what) {
     if (count > 0) text += "; " + std::to_string(count) + " " + what;
   };

@@ -79,6 +79,10 @@ class ProfileWriter {
   std::size_t written() const { return written_; }
 
  private:
+  // Between groups. Not after a text of several lines, which could take it for its own end.
+  void Blank() {
+    if (!after_block_) out_ += "\n";
+  }
   void Comment(const std::string& text, const char* indent = "# ") { out_ += Wrap(text, indent); }
 
   void Head() {
@@ -101,7 +105,7 @@ class ProfileWriter {
     const auto match = catalog_.Find(setting.key);
     if (!match.ok() || match->info == helped_) return;
     const std::string group = setting.key.substr(0, setting.key.find('.'));
-    if (group != group_ && !group_.empty()) out_ += "\n";
+    if (group != group_ && !group_.empty()) Blank();
     group_ = group;
     helped_ = match->info;
     Comment(Safe(match->info->help), "  # ");
@@ -112,6 +116,7 @@ class ProfileWriter {
     // The block style of the whole, less its first line.
     const std::string yaml = ToYaml(Json{{"settings", Json{{setting.key, value}}}});
     out_ += yaml.substr(yaml.find('\n') + 1);
+    after_block_ = yaml.find(": |") != std::string::npos;
     ++written_;
   }
   void EntryFor(const LearnedSetting& setting) {
@@ -136,13 +141,13 @@ class ProfileWriter {
     const bool by_majority = lesson_.majority && !setting.value.empty();
     switch (setting.agreement) {
       case Agreement::kAgreed:
-        EntryFor(setting);
+        Help(setting);
         for (const SameAnswer& answer : setting.answers)
           if (answer.kind == Kind::kNotApplicable)
-            Comment("does not apply to " + PlacesText(answer.places, AllPlaces(setting)) + ": " +
-                        Safe(answer.text),
-                    "    # ");
-        return;
+            Comment(setting.key + " does not apply to " + PlacesText(answer.places, AllPlaces(setting)) +
+                        ": " + Safe(answer.text),
+                    "  # ");
+        return EntryFor(setting);
       case Agreement::kByPort:
         if (ports_declared_) {
           Json ports = Json::object();
@@ -172,13 +177,19 @@ class ProfileWriter {
     }
   }
 
+  void Title(const std::string& title) {
+    Blank();
+    out_ += "# " + title + "\n";
+    after_block_ = false;
+  }
+
   // Of the settings with this agreement, each with its answers.
   void Section(const std::vector<LearnedSetting>& settings, Agreement agreement, const std::string& title) {
     bool first = true;
     for (const LearnedSetting& setting : settings) {
       if (setting.agreement != agreement) continue;
       if (agreement == Agreement::kUnread && lesson_.majority && !setting.value.empty()) continue;
-      if (std::exchange(first, false)) out_ += "\n# " + title + "\n";
+      if (std::exchange(first, false)) Title(title);
       Comment(Subject(setting) + (setting.declared_by.empty() ? "" : ", by " + Safe(setting.declared_by)),
               "#   ");
       Answers(setting, "#     ");
@@ -189,7 +200,7 @@ class ProfileWriter {
     if (keys.empty()) return;
     std::string list;
     for (const std::string& key : keys) list += (list.empty() ? "" : ", ") + Safe(key);
-    out_ += "\n# " + title + "\n";
+    Title(title);
     Comment(list, "#   ");
   }
 
@@ -197,16 +208,22 @@ class ProfileWriter {
     Section(settings, Agreement::kUnread, "Could not be read everywhere, so not learned:");
     Section(settings, Agreement::kDeclared, "Another profile asks for it already, so not learned:");
     Section(settings, Agreement::kUnsayable, "Read, but nothing that a profile can ask for:");
-    std::map<std::string, std::vector<std::string>> no_place;  // "NoRdmaDevice: sentence" → keys
+    std::map<std::string, std::vector<const LearnedSetting*>> no_place;  // "NoRdmaDevice" → settings
     std::vector<std::string> not_set;
     for (const LearnedSetting& setting : settings) {
       if (setting.agreement == Agreement::kNotSet) not_set.push_back(setting.key);
       if (setting.agreement != Agreement::kNotApplicable || setting.answers.empty()) continue;
-      const SameAnswer& why = setting.answers.front();
-      no_place[Safe(why.text) + ": " + Safe(why.why)].push_back(setting.key);
+      no_place[setting.answers.front().text].push_back(&setting);
     }
     Keys("Not set on any node:", not_set);
-    for (const auto& [why, keys] : no_place) Keys("Does not apply: " + why, keys);
+    for (const auto& [reason, all] : no_place) {
+      std::vector<std::string> keys;
+      for (const LearnedSetting* setting : all) keys.push_back(setting->key);
+      // Each has a sentence of its own, with its own names in it; one shows what is meant.
+      Keys("Does not apply: " + Safe(reason) + (all.size() == 1 ? ": " : ", for one: ") +
+               Safe(all.front()->answers.front().why),
+           keys);
+    }
     std::set<std::string> foreign;
     for (const v1::ObservedNode& node : lesson_.nodes)
       for (const v1::ObservedPort& port : node.ports())
@@ -221,6 +238,7 @@ class ProfileWriter {
   std::string out_, group_;
   const SettingInfo* helped_ = nullptr;
   std::size_t written_ = 0;
+  bool after_block_ = false;
 };
 
 // The role that all `nodes` have, or "".

@@ -72,7 +72,7 @@ TEST_F(LearnVerbTest, OneFileIsWrittenWholeAndNamed) {
   const Ran ran = Learn();
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(ran.out,
-            file_ + ": learned 1 settings from gpu-[001-002]\nnext: look through it, then railctl plan -f " +
+            file_ + ": learned 1 setting from gpu-[001-002]\nnext: look through it, then railctl plan -f " +
                 file_ + "\n");
   EXPECT_EQ(ran.err, "");
   EXPECT_NE(Written().find("fabric: 4200\n"), std::string::npos) << Written();

@@ -182,7 +182,8 @@ TEST_F(LearnedTest, WhatDoesNotApplySomewhereIsLearnedFromTheRest) {
       Answer("gpu-001", {Has("nccl.NCCL_IB_HCA", "", "mlx5")}),
       Answer("gpu-002", {Without(Value::KIND_NOT_APPLICABLE, "nccl.NCCL_IB_HCA", "", "NoNccl", "no NCCL")})};
   EXPECT_EQ(Of("nccl.NCCL_IB_HCA").agreement, Agreement::kAgreed);
-  EXPECT_NE(Text().find("# does not apply to gpu-002: NoNccl\n"), std::string::npos) << Text();
+  EXPECT_NE(Text().find("# nccl.NCCL_IB_HCA does not apply to gpu-002: NoNccl\n"), std::string::npos)
+      << Text();
 }
 
 TEST_F(LearnedTest, WhatAppliesNowhereIsAComment) {
@@ -364,6 +365,21 @@ TEST_F(LearnedTest, WhatNodesSayNeverLeavesItsComment) {
   const std::string text = Text();
   EXPECT_EQ(LoadDocuments("x", text).documents.size(), 2U) << text;
   EXPECT_TRUE(Asks(text, "gpu-001").empty());
+}
+
+TEST_F(LearnedTest, ATextOfSeveralLinesIsReadBackAsItIs) {
+  const std::string key = "file./etc/modprobe.d/railwright.conf";
+  for (const char* content : {"options a b=1\n", "options a b=1\n# x\n\n", "options a b=1\n\n\n", " a\n b"}) {
+    lesson_.nodes = {Answer("gpu-001", {Has(key, "", content), Has("nccl.NCCL_IB_HCA", "", "mlx5")}),
+                     Answer("gpu-002", {Without(Value::KIND_NOT_APPLICABLE, key, "", "NoFiles", "none"),
+                                        Has("nccl.NCCL_IB_HCA", "", "mlx5")})};
+    const auto canonical = catalog_.Canonical(key, content);
+    if (!canonical.ok() || *canonical != content) continue;
+    const auto asks = Asks(Text(), "gpu-001");
+    ASSERT_EQ(asks.size(), 2U) << Text();
+    EXPECT_EQ(asks[0], key + "@=" + content) << Text();
+  }
+  EXPECT_EQ(*catalog_.Canonical(key, "options a b=1\n\n"), "options a b=1\n\n") << "or nothing was tried";
 }
 
 TEST_F(LearnedTest, ANodeOfNoClusterIsRefused) {
