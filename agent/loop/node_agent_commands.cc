@@ -1,8 +1,9 @@
-// Commands of the controller: a dry run, a fresh look. Each has a deadline, and each is answered.
+// Commands of the controller: a dry run, a fresh look, a survey. Each has a deadline, and each is answered.
 #include <algorithm>
 #include <utility>
 
 #include "agent/loop/node_agent.h"
+#include "agent/loop/survey_answer.h"
 #include "core/wire/wire.h"
 #include "railwright/utf8.h"
 
@@ -63,6 +64,9 @@ void NodeAgent::RunCommands() {
         *result.mutable_plan() = ToWire(*plan);
       else
         result.set_error(Brief(plan.status().message(), kLongestReason));
+      Answer(asked, std::move(result));
+    } else if (asked.command.has_observe()) {
+      *result.mutable_observed() = Survey(machine_, parts_.catalog, state_, options_.node);
       Answer(asked, std::move(result));
     } else if (asked.command.has_refresh() && reconciler_.Report().generation.value == 0) {
       result.set_error("no desired state is in force on " + options_.node);

@@ -8,6 +8,7 @@
 #include "agent/offline/documents.h"
 #include "agent/offline/proposal.h"
 #include "agent/reconcile/reconciler.h"
+#include "agent/reconcile/survey.h"
 #include "core/wire/wire.h"
 
 namespace railwright::offline {
@@ -31,30 +32,6 @@ Result<DesiredState> Declared(const RecordOptions& options, std::vector<Port> po
   }
   if (!ports.empty()) state.ports = std::move(ports);
   return state;
-}
-
-// Every setting on every target that it could have here; what it answers is in the recording, errors
-// included.
-void ObserveEverything(const Machine& machine, const Catalog& catalog, const NodeFacts& facts) {
-  for (const auto& setting : catalog.settings()) {
-    std::vector<std::string> params = setting->info().recorded;
-    if (setting->info().key.find('<') == std::string::npos) params = {""};
-    for (const std::string& param : params) {
-      Target target;
-      target.param = setting->CanonicalParam(param);
-      target.facts = &facts;
-      if (setting->TargetsOf(target.param) == TargetKind::kNode) {
-        [[maybe_unused]] const auto seen = setting->Observe(machine, target);
-        continue;
-      }
-      for (const BoundPort& port : facts.ports) {
-        if (port.netdev.empty()) continue;
-        target.name = port.port.name;
-        target.port = &port;
-        [[maybe_unused]] const auto seen = setting->Observe(machine, target);
-      }
-    }
-  }
 }
 
 // The declared ports, and every other interface that could be one: nothing is written here.
@@ -98,7 +75,8 @@ ExitCode Record(const RecordOptions& options, const Console& console) {
   AddEveryPort(state, *recording);
   const Catalog catalog = MakeCatalog();
   [[maybe_unused]] const NodeReport report = CheckOnce(*recording, catalog, MakeChecks(), state);
-  ObserveEverything(*recording, catalog, BindPorts(*recording, state));
+  // What each setting answers is in the recording, errors included.
+  [[maybe_unused]] const auto seen = ObserveEverything(*recording, catalog, BindPorts(*recording, state));
   [[maybe_unused]] const auto proposal =
       LikelyPorts(*recording);  // so that `check` can propose from a recording
   recording.reset();            // writes what is still held back

@@ -65,6 +65,18 @@ class KernelCmdline final : public Setting {
     return observed;
   }
 
+  // Most of a command line belongs to one host (root=UUID=…); what profiles of this field ask for is how
+  // the IOMMU translates.
+  Result<std::string> AsWish(const Target&, const Observation& observed) const override {
+    std::string wish;
+    for (const KernelParameter& parameter : ParseKernelCmdline(observed.value))
+      if (parameter.name == "iommu" || parameter.name == "intel_iommu" || parameter.name == "amd_iommu")
+        wish += (wish.empty() ? "" : " ") + parameter.Text();
+    if (!wish.empty()) return wish;
+    return Status(Code::kFailedPrecondition,
+                  "the command line says nothing about the IOMMU, and the rest of it belongs to one host");
+  }
+
   bool Satisfied(const Target&, std::string_view desired, const Observation& observed) const override {
     const auto wish = CmdlineWish::Parse(desired);
     return wish.ok() && observed.kind == Observation::Kind::kValue &&

@@ -73,6 +73,17 @@ class RailAddress final : public Setting {
     return lines.empty() ? Observation::Absent() : Observation::Value(Joined(lines, ","));
   }
 
+  // Addresses belong to one host: a profile names them by the word alone.
+  Result<std::string> AsWish(const Target& target, const Observation& observed) const override {
+    constexpr const char* kWord = "declared";
+    auto declared = Desired(target, kWord);
+    if (!declared.ok()) return declared.status();
+    if (Satisfied(target, *declared, observed)) return std::string(kWord);
+    return Status(Code::kFailedPrecondition, target.name + " has " +
+                                                 (observed.value.empty() ? "no address" : observed.value) +
+                                                 "; the Cluster document declares " + *declared);
+  }
+
   Status Apply(Machine& machine, const Target& target, std::string_view value) const override {
     std::vector<std::string> lines;
     for (const auto item : Words(value, ",")) lines.emplace_back(Trimmed(item));

@@ -107,6 +107,15 @@ class RailRoutingSetting final : public Setting {
     return observed;
   }
 
+  // Rules and routes hold the addresses of one host: a profile names them by the word alone.
+  Result<std::string> AsWish(const Target& target, const Observation& observed) const override {
+    const std::string word = RailRoutingWish().Text();
+    RW_ASSIGN_OR_RETURN(const std::string per_rail, Desired(target, word));
+    if (Satisfied(target, per_rail, observed)) return word;
+    return Status(Code::kFailedPrecondition,
+                  target.name + " has no routing of its own as `" + word + "` makes it: " + observed.value);
+  }
+
   Status Apply(Machine& machine, const Target& target, std::string_view value) const override {
     RW_ASSIGN_OR_RETURN(const RailRouting wanted, RailRouting::Parse(value));
     const std::string& netdev = target.port->netdev;

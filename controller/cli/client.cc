@@ -158,7 +158,7 @@ struct AdminClient::Impl {
 
   template <class Event, class Request, class Prepare>
   RpcStatus Stream(Prepare prepare, const Request& request, const CallOptions& options, Kind kind,
-                   const std::function<void(const Event&)>& each) {
+                   const std::function<void(Event&)>& each) {
     RW_RETURN_IF_ERROR(Dial());
     grpc::ClientContext context;
     if (options.deadline.count() > 0)
@@ -227,6 +227,11 @@ Result<v1::ForgetNodeResponse> AdminClient::ForgetNode(const v1::ForgetNodeReque
                                                        const CallOptions& options) {
   return impl_->Unary<v1::ForgetNodeRequest, v1::ForgetNodeResponse>(&Stub::PrepareAsyncForgetNode, request,
                                                                      options, Kind::kOrdering);
+}
+
+Status AdminClient::Observe(const v1::ObserveRequest& request, const CallOptions& options,
+                            const std::function<void(v1::ObserveEvent&)>& each) {
+  return impl_->Stream<v1::ObserveEvent>(&Stub::PrepareAsyncObserve, request, options, Kind::kReading, each);
 }
 
 Status AdminClient::Plan(const v1::PlanRequest& request, const CallOptions& options,

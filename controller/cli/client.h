@@ -48,6 +48,8 @@ class AdminClient {
   /// Streams: `each` sees every event; returns when the controller ended the stream.
   railwright::Status Plan(const v1::PlanRequest&, const CallOptions&,
                           const std::function<void(const v1::PlanEvent&)>& each);
+  railwright::Status Observe(const v1::ObserveRequest&, const CallOptions&,
+                             const std::function<void(v1::ObserveEvent&)>& each);
   railwright::Status Apply(const v1::ApplyRequest&, const CallOptions&,
                            const std::function<void(const v1::ApplyEvent&)>& each);
   railwright::Status Rollback(const v1::RollbackRequest&, const CallOptions&,

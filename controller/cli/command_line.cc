@@ -37,6 +37,7 @@ struct CommandLine::Impl {
 
   PlanOptions plan;
   ApplyOptions apply;
+  LearnOptions learn;
   StatusOptions status;
   DriftOptions drift;
   GetOptions get;
@@ -105,9 +106,9 @@ struct CommandLine::Impl {
     return one;
   }
 
-  static void AddNodes(CLI::App* to, std::vector<std::string>& nodes) {
-    to->add_option("nodes", nodes, "names or ranges, \"gpu-[001-004]\" (quote them); none = all")
-        ->type_name("NODE");
+  static void AddNodes(CLI::App* to, std::vector<std::string>& nodes,
+                       const char* what = "names or ranges, \"gpu-[001-004]\" (quote them); none = all") {
+    to->add_option("nodes", nodes, what)->type_name("NODE");
   }
   void AddWait(CLI::App* to) {
     to->add_flag("--wait", wait,
@@ -156,6 +157,20 @@ void CommandLine::Impl::DeclareDocumentVerbs() {
   AddWait(a);
   a->add_option("--comment", apply.comment, "kept with the generation")->type_name("TEXT");
   a->add_flag("--allow-empty", apply.allow_empty, "accept an inventory without nodes");
+
+  CLI::App* l =
+      Declare(app, "learn", "write a Profile and a Cluster document from nodes that are good as they are",
+              "railctl learn 'gpu-[001-004]'                writes learned.yaml, in mode observe\n"
+              "railctl learn gpu-001 --name pod-a --output-dir site/\n"
+              "railctl learn 'gpu-[001-004]' -o yaml | less\n"
+              "railctl plan -f learned.yaml                 then: who would be changed, and how",
+              [this] { return learn; });
+  AddNodes(l, learn.nodes, "names or ranges, \"gpu-[001-004]\" (quote them)");
+  l->add_option("--name", learn.name, "of the profile, and of the file (learned)")->type_name("NAME");
+  l->add_option("--output-dir", learn.output_dir, "where NAME.yaml is written; by default here")
+      ->type_name("FILE");
+  l->add_flag("--majority", learn.majority, "where the nodes differ, write what most of them have");
+  l->add_flag("--force", learn.force, "replace the file");
 }
 
 void CommandLine::Impl::DeclareQuestionVerbs() {

@@ -54,7 +54,8 @@ nlohmann::ordered_json StatusJson(const FleetView& fleet);
 std::string StatusTable(const FleetView& fleet, const Terminal& terminal,
                         std::chrono::system_clock::time_point now);
 
-/// {generation, complete, summary{…}, drift[]{node, …finding}, not_answered[]{node,last_seen}}
+/// {generation, complete, summary{…}, drift[]{node, …finding}, not_answered[]{node,last_seen},
+/// would_change{values,nodes[],keys[]}}
 nlohmann::ordered_json DriftJson(const FleetView& fleet);
 std::string DriftTable(const FleetView& fleet, const Terminal& terminal);
 /// 2 a managed value differs, or a node has not taken the present generation · 3 a node is silent or blind ·

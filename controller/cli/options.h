@@ -33,6 +33,12 @@ struct ApplyOptions {
   bool prune = false, restore = false, yes = false, wait = true, allow_empty = false;
   std::string comment;
 };
+struct LearnOptions {
+  std::vector<std::string> nodes;
+  std::string name = "learned";  ///< of the profile, and of the file
+  std::string output_dir = ".";
+  bool majority = false, force = false;
+};
 struct StatusOptions {
   std::vector<std::string> nodes;
 };
@@ -85,9 +91,9 @@ struct HelpOptions {
   std::string topic;
 };
 
-using Verb = std::variant<PlanOptions, ApplyOptions, StatusOptions, DriftOptions, GetOptions, ExplainOptions,
-                          WhyOptions, WatchOptions, RollbackOptions, PauseOptions, ForgetOptions,
-                          VersionOptions, CompletionOptions, CompleteOptions, HelpOptions>;
+using Verb = std::variant<PlanOptions, ApplyOptions, LearnOptions, StatusOptions, DriftOptions, GetOptions,
+                          ExplainOptions, WhyOptions, WatchOptions, RollbackOptions, PauseOptions,
+                          ForgetOptions, VersionOptions, CompletionOptions, CompleteOptions, HelpOptions>;
 
 struct Invocation {
   Globals globals;

@@ -1,16 +1,11 @@
 #include "controller/cli/plan_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "controller/cli/whole_file.h"
 #include "core/text/yaml.h"
 
 namespace railwright::cli {
@@ -20,16 +15,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kKind = "railwright/plan/v1";
 constexpr std::string_view kKindStem = "railwright/plan/";
-
-Status WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = write(fd, text.data(), text.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return FromErrno(errno, "write");
-    text.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return fsync(fd) == 0 ? Ok() : FromErrno(errno, "fsync");
-}
 
 Status Wrong(const std::string& path, const std::string& what) {
   return {Code::kInvalidArgument,
@@ -53,14 +38,7 @@ Status WritePlanFile(const std::string& path, const PlanFile& plan) {
                      {"restore", plan.restore},
                      {"allow_empty", plan.allow_empty},
                      {"sources", std::move(sources)}};
-  std::string temporary = path + ".XXXXXX";
-  const int fd = mkostemp(temporary.data(), O_CLOEXEC);  // mode 0600
-  if (fd < 0) return FromErrno(errno, path);
-  Status status = WriteAll(fd, ToJsonText(json));
-  close(fd);
-  if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) status = FromErrno(errno, "rename");
-  if (!status.ok()) unlink(temporary.c_str());
-  return status.Within(path);
+  return WriteWholeFile(path, ToJsonText(json));
 }
 
 Result<PlanFile> ReadPlanFile(const std::string& path) {

@@ -254,6 +254,8 @@ class Writer {
   }
 
   void Verdict() {
+    if (const std::string would = plan_.would_change.Sentence(); !would.empty())
+      out_ += Coloured("~ ", Tone::kWarn, terminal_) + Printable(would) + "\n";
     const ExitCode code = plan_.exit();
     const char* glyph = code == ExitCode::kDone          ? (terminal_.utf8 ? "✓ " : "+ ")
                         : code == ExitCode::kDifferences ? "~ "

@@ -69,6 +69,7 @@ PlanView MakePlanView(v1::PlanResult result) {
     for (const Step& step : plan.steps) {
       if (!step.refused.empty()) {
         ++view.refused_steps;
+        view.would_change.Add(step.refused, plan.node, step.key);
         continue;
       }
       ++done;
@@ -158,6 +159,7 @@ Json PlanJson(const PlanView& plan, const std::string& next) {
           {"released", std::move(released_rows)},
           {"not_answered", std::move(silent)},
           {"warnings", ListJson(result.warnings())},
+          {"would_change", plan.would_change.ToJson()},
           {"next", next}};
 }
 

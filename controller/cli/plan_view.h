@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/cli/would_change.h"
 #include "core/text/exit_code.h"
 #include "core/text/table.h"
 #include "railwright/state.h"
@@ -27,6 +28,7 @@ struct PlanView {
   std::vector<StepGroup> refused;  ///< would not, and why
   std::size_t nodes_to_change = 0, steps = 0, refused_steps = 0, unknown_findings = 0;
   Disruption worst = Disruption::kNone;
+  WouldChange would_change;  ///< of the refused steps, those that only the profile's mode keeps back
 
   bool changes_documents() const {
     return result.documents_added_size() + result.documents_changed_size() + result.documents_removed_size() >
@@ -43,7 +45,7 @@ PlanView MakePlanView(v1::PlanResult result);
 
 /// {plan_id, plan_hash, base_generation, next_generation, complete, summary{…}, documents{added[],changed[],
 ///  removed[]}, changes[]{nodes[], count, …step}, refused[]{…}, released[]{key,target,restore,nodes[]},
-///  not_answered[]{node,reason,last_seen}, warnings[], next}
+///  not_answered[]{node,reason,last_seen}, warnings[], would_change{values,nodes[],keys[]}, next}
 nlohmann::ordered_json PlanJson(const PlanView& plan, const std::string& next);
 
 struct PlanTextOptions {

@@ -4,6 +4,7 @@
 
 #include "controller/cli/exit_code.h"
 #include "controller/cli/fleet_view.h"
+#include "controller/cli/would_change.h"
 #include "core/text/times.h"
 #include "core/wire/wire.h"
 
@@ -157,6 +158,15 @@ void AddMissingFeatures(std::string& out, const FleetView& fleet, const Terminal
            NodesText(nodes) + "\n";
 }
 
+WouldChange WouldChangeOf(const FleetView& fleet) {
+  WouldChange would;
+  for (const NodeView& node : fleet.nodes)
+    if (!node.unreachable)
+      for (const Finding& finding : node.findings)
+        would.Add(finding.reason, node.status->node(), finding.key);
+  return would;
+}
+
 }  // namespace
 
 Json StatusJson(const FleetView& fleet) {
@@ -215,6 +225,7 @@ Json DriftJson(const FleetView& fleet) {
   json["complete"] = fleet.complete;
   json["drift"] = Json::array();
   json["not_answered"] = Json::array();
+  json["would_change"] = WouldChangeOf(fleet).ToJson();
   for (const NodeView& node : fleet.nodes) {
     if (node.unreachable) {
       const std::int64_t seen = node.status->last_seen_unix_us();
@@ -278,6 +289,8 @@ std::string DriftTable(const FleetView& fleet, const Terminal& terminal) {
                                   : exit == ExitCode::kDifferences ? Verdict::kDrifted
                                                                    : Verdict::kUnknown,
                                   terminal);
+  if (const std::string would = WouldChangeOf(fleet).Sentence(); !would.empty())
+    out += Coloured("~ ", Tone::kWarn, terminal) + Printable(would) + "\n";
   if (groups.empty()) return out + glyph + " no difference seen; " + of + "\n";
   out += glyph + " " + Plural(differences, "difference") + " on " + Plural(nodes.size(), "node") + "; " + of +
          (terminal.utf8 ? " · next: " : ", next: ") + NextStep(fleet, groups) + "\n";

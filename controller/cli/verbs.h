@@ -8,6 +8,7 @@ namespace railwright::cli {
 
 ExitCode Run(Context& context, const PlanOptions& options);
 ExitCode Run(Context& context, const ApplyOptions& options);
+ExitCode Run(Context& context, const LearnOptions& options);
 ExitCode Run(Context& context, const StatusOptions& options);
 ExitCode Run(Context& context, const DriftOptions& options);
 ExitCode Run(Context& context, const GetOptions& options);

@@ -35,6 +35,7 @@ class AdminDesk {
 
   // Orders: return at once.
   void Plan(v1::PlanRequest request, Sink<v1::PlanEvent> sink);
+  void Observe(const v1::ObserveRequest& request, const Sink<v1::ObserveEvent>& sink);
   void Apply(v1::ApplyRequest request, Sink<v1::ApplyEvent> sink);
   void Rollback(v1::RollbackRequest request, Sink<v1::ApplyEvent> sink);
   void SetPause(const v1::SetPauseRequest& request,

@@ -12,8 +12,9 @@ const grpc::Status& Stopping() {
   return kStatus;
 }
 
-/// Only the newest progress matters; a result is never replaced.
-bool MergePlan(v1::PlanEvent& queued, v1::PlanEvent& next) {
+/// Only the newest progress matters; what is told is never replaced.
+template <class Event>
+bool MergeProgress(Event& queued, Event& next) {
   if (!queued.has_progress() || !next.has_progress()) return false;
   queued = std::move(next);
   return true;
@@ -174,8 +175,16 @@ grpc::ServerWriteReactor<Event>* AdminService::Open(bool (*merge)(Event&, Event&
 }
 
 grpc::ServerWriteReactor<v1::PlanEvent>* AdminService::Plan(Context*, const v1::PlanRequest* request) {
-  return Open<v1::PlanEvent>(
-      &MergePlan, [this, request](Sink<v1::PlanEvent> sink) { desk_.Plan(*request, std::move(sink)); });
+  return Open<v1::PlanEvent>(&MergeProgress<v1::PlanEvent>, [this, request](Sink<v1::PlanEvent> sink) {
+    desk_.Plan(*request, std::move(sink));
+  });
+}
+
+grpc::ServerWriteReactor<v1::ObserveEvent>* AdminService::Observe(Context*,
+                                                                  const v1::ObserveRequest* request) {
+  return Open<v1::ObserveEvent>(
+      &MergeProgress<v1::ObserveEvent>,
+      [this, request](const Sink<v1::ObserveEvent>& sink) { desk_.Observe(*request, sink); });
 }
 
 grpc::ServerWriteReactor<v1::ApplyEvent>* AdminService::Apply(Context*, const v1::ApplyRequest* request) {

@@ -32,6 +32,7 @@ class AdminService final : public v1::AdminService::CallbackService {
   Unary* SetPause(Context*, const v1::SetPauseRequest*, v1::SetPauseResponse*) override;
   Unary* ForgetNode(Context*, const v1::ForgetNodeRequest*, v1::ForgetNodeResponse*) override;
   grpc::ServerWriteReactor<v1::PlanEvent>* Plan(Context*, const v1::PlanRequest*) override;
+  grpc::ServerWriteReactor<v1::ObserveEvent>* Observe(Context*, const v1::ObserveRequest*) override;
   grpc::ServerWriteReactor<v1::ApplyEvent>* Apply(Context*, const v1::ApplyRequest*) override;
   grpc::ServerWriteReactor<v1::ApplyEvent>* Rollback(Context*, const v1::RollbackRequest*) override;
   grpc::ServerWriteReactor<v1::WatchEvent>* Watch(Context*, const v1::WatchRequest*) override;

@@ -8,6 +8,7 @@
 namespace railwright {
 namespace {
 
+constexpr std::chrono::milliseconds kObserveDefault{30'000};  // everything is read, some of it by tools
 constexpr std::chrono::milliseconds kPlanDefault{10'000}, kPlanMost{600'000};
 constexpr std::chrono::milliseconds kWaitDefault{600'000}, kWaitMost{86'400'000};
 constexpr int kAttempts = 5;  // of an apply whose base was replaced while it was resolved
@@ -114,6 +115,39 @@ void AdminDesk::Plan(v1::PlanRequest request, Sink<v1::PlanEvent> sink) {
         });
   });
   if (!posted) refused(Status(Code::kUnavailable, "the controller is stopping"));
+}
+
+void AdminDesk::Observe(const v1::ObserveRequest& request, const Sink<v1::ObserveEvent>& sink) {
+  const auto view = core_.view();
+  const auto selected = view->Select({request.nodes().begin(), request.nodes().end()});
+  if (!selected.ok()) return sink.end(selected.status());
+  auto result = std::make_shared<v1::ObserveEvent>();
+  result->mutable_result()->set_generation(view->state->number());
+  for (const Document& document : view->state->documents) {
+    v1::SourceFile* file = result->mutable_result()->add_documents();
+    file->set_name(document.file);
+    file->set_text(document.text);
+  }
+  ObserveQuestion question;
+  for (const NodeView* node : *selected) question.nodes.push_back(node->name);
+  std::sort(question.nodes.begin(), question.nodes.end());
+  question.timeout = Within(request.timeout_ms(), kObserveDefault, kPlanMost);
+  question.progress = [tell = sink.tell](const v1::PlanProgress& progress) {
+    v1::ObserveEvent event;
+    *event.mutable_progress() = progress;
+    return tell(std::move(event));
+  };
+  question.node = [tell = sink.tell](v1::ObservedNode node) {
+    v1::ObserveEvent event;
+    *event.mutable_node() = std::move(node);
+    (void)tell(std::move(event));
+  };
+  question.done = [sink, result](std::vector<v1::NotAnswered> missing) {
+    for (v1::NotAnswered& one : missing) *result->mutable_result()->add_not_answered() = std::move(one);
+    (void)sink.tell(std::move(*result));
+    sink.end(Ok());
+  };
+  core_.Ask(std::move(question));
 }
 
 void AdminDesk::Apply(v1::ApplyRequest request, Sink<v1::ApplyEvent> sink) {

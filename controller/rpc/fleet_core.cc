@@ -73,6 +73,7 @@ void FleetCore::Handle(Event& event) {
           [&](GoneEvent& e) { model_.OnGone(e.link); },
           [&](Installation& e) { model_.Install(std::move(e)); },
           [&](PlanQuestion& e) { model_.Ask(std::move(e)); },
+          [&](ObserveQuestion& e) { model_.Ask(std::move(e)); },
           [&](FollowEvent& e) { model_.Follow(e.generation, clock_.Now() + e.timeout, std::move(e.tell)); },
           [&](WatchEvent& e) { model_.Watch(std::move(e.tell)); },
           [&](PauseOrder& e) { model_.SetPause(std::move(e)); },
@@ -100,6 +101,11 @@ void FleetCore::Install(Installation order) {
 void FleetCore::Ask(PlanQuestion question) {
   const auto done = question.done;
   if (!events_.Post(std::move(question))) done({}, {});
+}
+
+void FleetCore::Ask(ObserveQuestion question) {
+  const auto done = question.done;
+  if (!events_.Post(std::move(question))) done({});
 }
 
 void FleetCore::Follow(std::uint64_t generation, std::chrono::milliseconds timeout,

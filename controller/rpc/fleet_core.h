@@ -36,6 +36,7 @@ class FleetCore {
   // Operators' orders.
   void Install(Installation order);
   void Ask(PlanQuestion question);
+  void Ask(ObserveQuestion question);
   void Follow(std::uint64_t generation, std::chrono::milliseconds timeout,
               std::function<bool(v1::ApplyEvent)> tell);
   void Watch(std::function<bool(const FleetNews&)> tell);
@@ -65,8 +66,8 @@ class FleetCore {
     std::string node, who;
     std::function<void(const Status&, std::vector<Pause>)> done;
   };
-  using Event = std::variant<OpenedEvent, SaidEvent, GoneEvent, Installation, PlanQuestion, FollowEvent,
-                             WatchEvent, PauseOrder, ForgetEvent>;
+  using Event = std::variant<OpenedEvent, SaidEvent, GoneEvent, Installation, PlanQuestion, ObserveQuestion,
+                             FollowEvent, WatchEvent, PauseOrder, ForgetEvent>;
 
   void Run();
   void Handle(Event& event);

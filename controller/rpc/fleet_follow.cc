@@ -1,5 +1,7 @@
-// Those who wait: dry runs, applies that are followed, watchers.
+// Those who wait: questions to agents, applies that are followed, watchers.
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "controller/rpc/fleet_model.h"
 #include "core/wire/wire.h"
@@ -23,11 +25,11 @@ v1::NotAnswered Missing(const std::string& node, std::string reason, std::int64_
 
 }  // namespace
 
-void FleetModel::Ask(PlanQuestion question) {
+void FleetModel::Ask(AgentQuestion question) {
   Asking& asking = asking_.emplace_back();
   asking.question = std::move(question);
   asking.deadline = clock_.Now() + asking.question.timeout;
-  for (const auto& [name, desired] : asking.question.states) {
+  for (const std::string& name : asking.question.nodes) {
     const auto found = nodes_.find(name);
     if (found == nodes_.end() || !found->second.link) {
       const std::int64_t seen = found == nodes_.end() ? 0 : found->second.heard->wall_us.load();
@@ -35,15 +37,15 @@ void FleetModel::Ask(PlanQuestion question) {
       continue;
     }
     Node& node = found->second;
-    if (!node.features.contains("plan")) {
-      asking.missing.push_back(
-          Missing(name, "railwright-agent " + node.agent_version + " lacks the feature \"plan\"",
-                  node.heard->wall_us));
+    if (!node.features.contains(asking.question.feature)) {
+      asking.missing.push_back(Missing(
+          name,
+          "railwright-agent " + node.agent_version + " lacks the feature \"" + asking.question.feature + "\"",
+          node.heard->wall_us));
       continue;
     }
     const std::uint64_t id = next_command_++;
-    if (!node.link->Send(
-            PlanOutbound(id, asking.question.timeout.count(), asking.question.generation, desired))) {
+    if (!node.link->Send(asking.question.command(id, name))) {
       asking.missing.push_back(Missing(name, "busy: other commands wait for it", node.heard->wall_us));
       continue;
     }
@@ -52,25 +54,69 @@ void FleetModel::Ask(PlanQuestion question) {
   asking.asked = static_cast<std::uint32_t>(asking.waiting.size());
 }
 
+void FleetModel::Ask(PlanQuestion question) {
+  AgentQuestion asked;
+  asked.feature = "plan";
+  asked.timeout = question.timeout;
+  for (const auto& [name, desired] : question.states) asked.nodes.push_back(name);
+  asked.command = [states = std::move(question.states), timeout = question.timeout.count(),
+                   generation = question.generation](std::uint64_t id, const std::string& name) {
+    return PlanOutbound(id, timeout, generation, states.at(name));
+  };
+  asked.progress = std::move(question.progress);
+  auto plans = std::make_shared<std::vector<v1::Plan>>();
+  asked.answered = [plans](const std::string& name, v1::CommandResult& result) {
+    if (!result.has_plan()) return false;
+    plans->emplace_back(std::move(*result.mutable_plan())).set_node(name);
+    return true;
+  };
+  asked.done = [plans, done = std::move(question.done)](std::vector<v1::NotAnswered> missing) {
+    std::sort(plans->begin(), plans->end(), [](const auto& a, const auto& b) { return a.node() < b.node(); });
+    done(std::move(*plans), std::move(missing));
+  };
+  Ask(std::move(asked));
+}
+
+void FleetModel::Ask(ObserveQuestion question) {
+  AgentQuestion asked;
+  asked.feature = "observe";
+  asked.timeout = question.timeout;
+  asked.nodes = std::move(question.nodes);
+  asked.command = [timeout = question.timeout.count()](std::uint64_t id, const std::string&) {
+    v1::ControllerMessage message;
+    message.mutable_command()->set_id(id);
+    message.mutable_command()->set_deadline_ms(timeout);
+    message.mutable_command()->mutable_observe();
+    return ToOutbound(message);
+  };
+  asked.progress = std::move(question.progress);
+  asked.answered = [tell = std::move(question.node)](const std::string& name, v1::CommandResult& result) {
+    if (!result.has_observed()) return false;
+    result.mutable_observed()->set_node(name);
+    tell(std::move(*result.mutable_observed()));
+    return true;
+  };
+  asked.done = std::move(question.done);
+  Ask(std::move(asked));
+}
+
 void FleetModel::OnResult(Node& node, v1::CommandResult& result) {
   for (Asking& asking : asking_) {
     const auto found = asking.waiting.find(result.id());
     if (found == asking.waiting.end() || found->second != node.name) continue;
-    if (result.error().empty() && result.has_plan()) {
-      v1::Plan& plan = asking.plans.emplace_back(std::move(*result.mutable_plan()));
-      plan.set_node(node.name);
-    } else {
-      asking.missing.push_back(Missing(node.name,
-                                       result.error().empty() ? "answered without a plan" : result.error(),
-                                       node.heard->wall_us));
-    }
+    if (!result.error().empty())
+      asking.missing.push_back(Missing(node.name, result.error(), node.heard->wall_us));
+    else if (!asking.question.answered(node.name, result))
+      asking.missing.push_back(
+          Missing(node.name, "answered without what was asked for (" + asking.question.feature + ")",
+                  node.heard->wall_us));
     asking.waiting.erase(found);
     asking.moved = true;
     return;
   }
 }
 
-void FleetModel::FinishPlan(Asking& asking) {
+void FleetModel::FinishAsking(Asking& asking) {
   for (const auto& [id, name] : asking.waiting) {
     const auto found = nodes_.find(name);
     const bool connected = found != nodes_.end() && found->second.link;
@@ -80,14 +126,12 @@ void FleetModel::FinishPlan(Asking& asking) {
                           : "connection lost while it was asked",
                 found == nodes_.end() ? 0 : found->second.heard->wall_us.load()));
   }
-  std::sort(asking.plans.begin(), asking.plans.end(),
-            [](const auto& a, const auto& b) { return a.node() < b.node(); });
   std::sort(asking.missing.begin(), asking.missing.end(),
             [](const auto& a, const auto& b) { return a.node() < b.node(); });
-  asking.question.done(std::move(asking.plans), std::move(asking.missing));
+  asking.question.done(std::move(asking.missing));
 }
 
-void FleetModel::TellPlans() {
+void FleetModel::TellAskers() {
   const Clock::Steady now = clock_.Now();
   std::erase_if(asking_, [&](Asking& asking) {
     const bool nobody_left = std::all_of(asking.waiting.begin(), asking.waiting.end(), [&](const auto& one) {
@@ -95,7 +139,7 @@ void FleetModel::TellPlans() {
       return node == nodes_.end() || !node->second.link;
     });
     if (nobody_left || now >= asking.deadline) {
-      FinishPlan(asking);
+      FinishAsking(asking);
       return true;
     }
     if (!asking.moved || now - asking.told < kProgressEvery) return false;

@@ -230,7 +230,7 @@ void FleetModel::EndBatch() {
     it = strangers_.erase(it);
   }
   for (const auto& answer : std::exchange(answers_, {})) answer();
-  TellPlans();
+  TellAskers();
   TellFollowers();
   TellWatchers();
   touched_.clear();
@@ -243,7 +243,7 @@ void FleetModel::Shutdown() {
   strangers_.clear();
   for (auto& [name, node] : nodes_)
     if (node.link) node.link->End(why);
-  for (Asking& asking : asking_) FinishPlan(asking);
+  for (Asking& asking : asking_) FinishAsking(asking);
   asking_.clear();
   following_.clear();
   watchers_.clear();

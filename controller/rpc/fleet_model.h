@@ -41,6 +41,19 @@ struct FleetNews {
   std::uint64_t generation = 0;         ///< a new one was stored; 0 = none
 };
 
+/// What all questions to agents share: one command a node, a deadline, who did not answer and why.
+struct AgentQuestion {
+  std::string feature;             ///< that an agent must have announced: "plan", "observe"
+  std::vector<std::string> nodes;  ///< sorted
+  std::chrono::milliseconds timeout{10'000};
+  /// The command for a node, with this id.
+  std::function<Outbound(std::uint64_t id, const std::string& node)> command;
+  std::function<bool(const v1::PlanProgress&)> progress;  ///< false: nobody listens any more
+  /// An answer without an error; false when it does not hold what was asked for.
+  std::function<bool(const std::string& node, v1::CommandResult& result)> answered;
+  std::function<void(std::vector<v1::NotAnswered>)> done;  ///< sorted by node; called once
+};
+
 /// A dry run on the agents.
 struct PlanQuestion {
   std::uint64_t generation = 0;
@@ -48,6 +61,15 @@ struct PlanQuestion {
   std::chrono::milliseconds timeout{10'000};
   std::function<bool(const v1::PlanProgress&)> progress;  ///< false: nobody listens any more
   std::function<void(std::vector<v1::Plan>, std::vector<v1::NotAnswered>)> done;
+};
+
+/// What is every setting on these nodes now?
+struct ObserveQuestion {
+  std::vector<std::string> nodes;  ///< sorted
+  std::chrono::milliseconds timeout{30'000};
+  std::function<bool(const v1::PlanProgress&)> progress;
+  std::function<void(v1::ObservedNode)> node;  ///< as each answers; its name is the asked one
+  std::function<void(std::vector<v1::NotAnswered>)> done;
 };
 
 /// A new generation, ready to be stored.
@@ -83,7 +105,9 @@ class FleetModel {
 
   // What operators order.
   void Install(Installation order);
+  void Ask(AgentQuestion question);
   void Ask(PlanQuestion question);
+  void Ask(ObserveQuestion question);
   /// Tells how far `generation` has got until every connected node has settled or `deadline`. `tell` gives
   /// false when nobody listens any more.
   void Follow(std::uint64_t generation, Clock::Steady deadline, std::function<bool(v1::ApplyEvent)> tell);
@@ -125,11 +149,9 @@ class FleetModel {
     std::optional<v1::ReportAck> ack;  // to be sent when all is durable
   };
   struct Asking {
-    std::uint64_t first_id = 0;
-    PlanQuestion question;
+    AgentQuestion question;
     Clock::Steady deadline;
     std::map<std::uint64_t, std::string> waiting;  // command id → node
-    std::vector<v1::Plan> plans;
     std::vector<v1::NotAnswered> missing;
     std::uint32_t asked = 0;
     bool moved = true;  // since the last progress event
@@ -178,8 +200,8 @@ class FleetModel {
 
   // fleet_follow.cc
   void OnResult(Node& node, v1::CommandResult& result);
-  void TellPlans();
-  void FinishPlan(Asking& asking);
+  void TellAskers();
+  void FinishAsking(Asking& asking);
   void TellFollowers();
   bool TellFollower(Following& following);
   std::optional<v1::NodeOutcome> OutcomeOf(const Node& node) const;

@@ -1,6 +1,7 @@
 #include "controller/rpc/intake.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace railwright {
 namespace {
@@ -34,7 +35,15 @@ void BoundTexts(Message& message, const Reflection& has, const FieldDescriptor& 
   std::string scratch;
   if (!field.is_repeated()) {
     const std::string& text = has.GetStringReference(message, &field, &scratch);
-    if (text.size() > most) has.SetString(&message, &field, Cut(text, most));
+    if (text.size() <= most) return;
+    if (auto* observed = dynamic_cast<v1::ObservedValue*>(&message); observed != nullptr) {
+      // A part of a value is no value, and nothing that could be asked for.
+      if (field.number() == v1::ObservedValue::kValueFieldNumber && observed->cut_from() == 0)
+        observed->set_cut_from(text.size());
+      if (field.number() == v1::ObservedValue::kWishFieldNumber)
+        observed->set_no_wish("too long to be told whole [" + std::to_string(text.size()) + " bytes]");
+    }
+    has.SetString(&message, &field, Cut(text, most));
     return;
   }
   while (has.FieldSize(message, &field) > kListMost) has.RemoveLast(&message, &field);
@@ -42,6 +51,11 @@ void BoundTexts(Message& message, const Reflection& has, const FieldDescriptor& 
     const std::string& text = has.GetRepeatedStringReference(message, &field, i, &scratch);
     if (text.size() > most) has.SetRepeatedString(&message, &field, i, Cut(text, most));
   }
+}
+
+int MostMessages(const FieldDescriptor& field) {
+  if (field.containing_type()->name() != "ObservedNode") return std::numeric_limits<int>::max();
+  return field.name() == "values" ? kObservedValuesMost : kObservedPortsMost;
 }
 
 void BoundAll(Message& message) {
@@ -59,6 +73,7 @@ void BoundAll(Message& message) {
         if (!field->is_repeated()) {
           BoundAll(*has.MutableMessage(&message, field));
         } else {
+          while (has.FieldSize(message, field) > MostMessages(*field)) has.RemoveLast(&message, field);
           for (int i = 0; i < has.FieldSize(message, field); ++i)
             BoundAll(*has.MutableRepeatedMessage(&message, field, i));
         }

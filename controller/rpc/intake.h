@@ -22,6 +22,10 @@ inline constexpr std::size_t kTextMost = 4096;
 inline constexpr std::size_t kStepValueMost = 64 << 10;
 /// Texts of one list: features, lines of evidence (agents send 65 of them), what a step disturbs.
 inline constexpr int kListMost = 256;
+/// Values of one answer to `observe`: those of some 16 ports and 200 keys are 4,000.
+inline constexpr int kObservedValuesMost = 20'000;
+/// Ports of one answer to `observe`.
+inline constexpr int kObservedPortsMost = 256;
 /// Numbers (generations, sequences) above this are taken as this: 2^53, up to which readers of JSON are
 /// exact, and far from where adding one would overflow.
 inline constexpr std::uint64_t kNumberMost = std::uint64_t{1} << 53;

@@ -29,7 +29,7 @@ microseconds Bounded(std::int64_t us) {
 }  // namespace
 
 const std::vector<std::string>& WireFeatures() {
-  static const std::vector<std::string> features{"pause", "plan", "refresh", "restore"};
+  static const std::vector<std::string> features{"observe", "pause", "plan", "refresh", "restore"};
   return features;
 }
 

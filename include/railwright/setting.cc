@@ -26,6 +26,10 @@ Disruption Setting::DisruptionOf(const Target&, std::string_view, std::string_vi
   return info().disruption;
 }
 
+Result<std::string> Setting::AsWish(const Target&, const Observation& observed) const {
+  return observed.value;
+}
+
 std::vector<std::string> Setting::BlastSet(const Target& target) const {
   if (target.port != nullptr && !target.port->netdev.empty()) return {target.port->netdev};
   return {};

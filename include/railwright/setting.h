@@ -128,6 +128,11 @@ class Setting {
   /// Whether what was read fulfils the wish. By default equality (absent fulfils "").
   virtual bool Satisfied(const Target& target, std::string_view desired, const Observation& observed) const;
 
+  /// What a profile says to have what was observed, here and on any other node; by default the value itself.
+  /// An error (FailedPrecondition) says why no profile can: the value belongs to one host. The caller checks
+  /// that what it gets is canonical, and fulfilled by `observed`. Pure.
+  virtual Result<std::string> AsWish(const Target& target, const Observation& observed) const;
+
   /// Writes `value` (from Desired, or an earlier observation: an original; "" = make absent).
   /// The caller reads back.
   virtual Status Apply(Machine& machine, const Target& target, std::string_view value) const = 0;

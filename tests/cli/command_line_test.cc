@@ -84,6 +84,19 @@ TEST(CommandLineTest, WhatIsMissingIsNamed) {
   EXPECT_NE(Complaint({"rollback", "--to", "x"}).find("--to"), std::string::npos);
 }
 
+TEST(CommandLineTest, LearnTakesNodesANameAndAFolder) {
+  const auto plain = Take<LearnOptions>({"learn", "gpu-[001-004]", "gpu-007"});
+  EXPECT_EQ(plain.nodes, (std::vector<std::string>{"gpu-[001-004]", "gpu-007"}));
+  EXPECT_EQ(plain.name, "learned");
+  EXPECT_EQ(plain.output_dir, ".");
+  EXPECT_FALSE(plain.majority || plain.force);
+  const auto all =
+      Take<LearnOptions>({"learn", "a", "--name", "pod", "--output-dir", "site", "--majority", "--force"});
+  EXPECT_EQ(all.name, "pod");
+  EXPECT_EQ(all.output_dir, "site");
+  EXPECT_TRUE(all.majority && all.force);
+}
+
 TEST(CommandLineTest, ANodeMayBeCalledLikeACommand) {
   EXPECT_EQ(Take<StatusOptions>({"status", "drift"}).nodes, std::vector<std::string>{"drift"});
 }
@@ -99,6 +112,7 @@ TEST(CommandLineTest, EveryPageShowsExamplesBeforeOptions) {
   for (const char* topic : {"",
                             "plan",
                             "apply",
+                            "learn",
                             "status",
                             "drift",
                             "get",

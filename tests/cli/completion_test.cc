@@ -31,6 +31,7 @@ TEST(CompleteTest, AWordThatIsGivenIsNotOfferedAgain) {
 TEST(CompleteTest, NodesAreLiveWhereNodesAreWanted) {
   EXPECT_EQ(At({"status", ""}).live, Live::kNodes);
   EXPECT_EQ(At({"status", "gpu-001", "g"}).live, Live::kNodes);
+  EXPECT_EQ(At({"learn", ""}).live, Live::kNodes);
   EXPECT_EQ(At({"why", ""}).live, Live::kNodes);
   EXPECT_EQ(At({"why", "gpu-001", ""}).live, Live::kKeys);
   EXPECT_EQ(At({"pause", ""}).live, Live::kNodesAndKeys);
@@ -45,6 +46,7 @@ TEST(CompleteTest, ValuesFollowTheirOption) {
   EXPECT_TRUE(At({"plan", "-f", ""}).files);
   EXPECT_TRUE(At({"plan", "-f", "a.yaml", ""}).files);
   EXPECT_TRUE(At({"apply", "--plan", ""}).files);
+  EXPECT_TRUE(At({"learn", "--output-dir", ""}).files);
   EXPECT_FALSE(At({"status", "-o", "json", ""}).files);
   EXPECT_EQ(At({"status", "-o", "json", ""}).live, Live::kNodes);
   EXPECT_TRUE(Offers(At({"completion", ""}), "fish"));

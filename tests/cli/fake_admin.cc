@@ -73,6 +73,11 @@ class Service final : public v1::AdminService::Service {
     Remember(script_.plans, *request);
     return Stream(*context, script_.plan, *out);
   }
+  grpc::Status Observe(grpc::ServerContext* context, const v1::ObserveRequest* request,
+                       grpc::ServerWriter<v1::ObserveEvent>* out) override {
+    Remember(script_.observes, *request);
+    return Stream(*context, script_.observe, *out);
+  }
   grpc::Status Apply(grpc::ServerContext* context, const v1::ApplyRequest* request,
                      grpc::ServerWriter<v1::ApplyEvent>* out) override {
     Remember(script_.applies, *request);

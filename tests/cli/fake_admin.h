@@ -26,6 +26,7 @@ struct Script {
   v1::SetPauseResponse pause;
   v1::ForgetNodeResponse forget;
   std::vector<v1::PlanEvent> plan;
+  std::vector<v1::ObserveEvent> observe;
   std::vector<v1::ApplyEvent> apply;  // of Rollback too
   std::vector<v1::WatchEvent> watch;
   /// Every call fails with it when it is set. Code::kUnknown is UNAUTHENTICATED on the wire.
@@ -38,6 +39,7 @@ struct Script {
 
   std::mutex mutex;  // guards what follows
   std::vector<v1::PlanRequest> plans;
+  std::vector<v1::ObserveRequest> observes;
   std::vector<v1::ApplyRequest> applies;
   std::vector<v1::RollbackRequest> rollbacks;
   std::vector<v1::SetPauseRequest> pauses;

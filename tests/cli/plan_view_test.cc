@@ -143,5 +143,32 @@ TEST(ShellWordTest, WhatAShellWouldBreakIsQuoted) {
   EXPECT_EQ(ShellWord(""), "''");
 }
 
+TEST(PlanTextTest, WhatOnlyTheModeKeepsBackIsSummedUp) {
+  v1::PlanResult result;
+  for (const char* node : {"gpu-001", "gpu-002"}) {
+    v1::Plan& plan = *result.add_nodes();
+    plan.set_node(node);
+    for (const char* key : {"link.mtu", "link.pause"}) {
+      v1::Step& step = *plan.add_steps();
+      step.set_key(key);
+      step.set_target("rail0");
+      step.set_from("a");
+      step.set_to("b");
+      step.set_refused("ObserveMode");
+    }
+  }
+  result.mutable_nodes(0)->add_steps()->set_refused("ManagementPath");
+  const PlanView view = MakePlanView(result);
+  EXPECT_EQ(view.would_change.values, 4U);
+  const std::string text = PlanText(view, {}, Terminal{}, {});
+  EXPECT_NE(
+      text.find("in mode observe: 4 values on 2 nodes gpu-[001-002] would be changed; switch on with mode: "
+                "enforce for link.mtu, link.pause\n"),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(PlanJson(view, "")["would_change"]["keys"].size(), 2U);
+  EXPECT_EQ(PlanText(MakePlanView(EmptyPlan()), {}, Terminal{}, {}).find("mode observe"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace railwright::cli

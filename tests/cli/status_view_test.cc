@@ -163,5 +163,24 @@ TEST(StatusTableTest, TextOfANodeCannotDriveTheTerminal) {
   EXPECT_EQ(text.find('\x07'), std::string::npos);
 }
 
+TEST(DriftTableTest, AnAdoptedClusterIsToldWhatWouldBeChanged) {
+  v1::StatusResponse response = GoodFleet(2);
+  for (v1::NodeStatus& node : *response.mutable_nodes()) {
+    node.set_verdict(v1::VERDICT_DRIFTED);
+    v1::Finding finding = MtuFinding(v1::VERDICT_DRIFTED);
+    finding.set_reason("ObserveMode");
+    *node.add_findings() = finding;
+  }
+  const SimClock clock;
+  const FleetView fleet = Judge(response, clock.WallNow());
+  const std::string text = DriftTable(fleet, Terminal{});
+  EXPECT_NE(
+      text.find("in mode observe: 2 values on 2 nodes gpu-[001-002] would be changed; switch on with mode: "
+                "enforce for link.mtu\n"),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(DriftJson(fleet)["would_change"]["values"], 2);
+}
+
 }  // namespace
 }  // namespace railwright::cli

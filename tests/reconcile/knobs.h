@@ -28,6 +28,7 @@ class Knob final : public Setting {
     std::string prepared{};            ///< made by Prepare
     /// Apply writes here, and what differs from it is pending until the next boot.
     std::string next{};
+    std::vector<std::string> recorded{};  ///< params of a family
   };
   explicit Knob(Make make) : make_(std::move(make)) {
     info_.key = make_.key;
@@ -40,6 +41,7 @@ class Knob final : public Setting {
     info_.effect = make_.effect;
     info_.order = make_.order;
     info_.likely_owners = make_.owners;
+    info_.recorded = make_.recorded;
   }
   const SettingInfo& info() const override { return info_; }
 
@@ -131,8 +133,17 @@ inline std::vector<std::unique_ptr<const Setting>> TestSettings() {
        .order = 40,
        .text = true,
        .needs_address = true});
-  add({.key = "sysctl.<name>", .code = "RW-1105", .path = "/proc/sys/{param}", .order = 50});
-  add({.key = "file.<path>", .code = "RW-1106", .path = "/file/{param}", .order = 60, .text = true});
+  add({.key = "sysctl.<name>",
+       .code = "RW-1105",
+       .path = "/proc/sys/{param}",
+       .order = 50,
+       .recorded = {"a", "b"}});
+  add({.key = "file.<path>",
+       .code = "RW-1106",
+       .path = "/file/{param}",
+       .order = 60,
+       .text = true,
+       .recorded = {"/etc/x"}});
   add({.key = "kernel.cmdline",
        .code = "RW-1107",
        .path = "/proc/cmdline",

@@ -188,6 +188,42 @@ TEST_F(AdminTest, APlanAsksTheConnectedNodesAndNamesTheSilentOnes) {
   EXPECT_EQ(Admin().Status().generation(), 1u) << "a plan stores nothing";
 }
 
+TEST_F(AdminTest, ObserveGivesEachNodesAnswerAndTheDocumentsInForce) {
+  ASSERT_TRUE(Admin().Apply(SiteYaml()).status.ok());
+  auto agent = Agent("gpu-001");
+  ASSERT_TRUE(agent->Join());
+  AwaitConnected("gpu-001");
+  std::thread answers([&] {
+    v1::AgentMessage message;
+    message.mutable_result()->set_id(agent->Await(FakeAgent::Body::kCommand).command().id());
+    message.mutable_result()->mutable_observed()->add_values()->set_key("link.mtu");
+    agent->Say(message);
+  });
+  v1::ObserveRequest request;
+  request.add_nodes("gpu-[001-002]");
+  const auto seen = Admin().Run(&v1::AdminService::Stub::Observe, request);
+  answers.join();
+  ASSERT_TRUE(seen.status.ok()) << seen.status.error_message();
+  int nodes = 0;
+  for (const auto& event : seen.events) {
+    if (!event.has_node()) continue;
+    ++nodes;
+    EXPECT_EQ(event.node().node(), "gpu-001");
+    EXPECT_EQ(event.node().values(0).key(), "link.mtu");
+  }
+  EXPECT_EQ(nodes, 1);
+  const v1::ObserveResult& result = seen.last().result();
+  EXPECT_EQ(result.generation(), 1U);
+  ASSERT_EQ(result.not_answered_size(), 1);
+  EXPECT_EQ(result.not_answered(0).node(), "gpu-002");
+  ASSERT_EQ(result.documents_size(), 2);
+  EXPECT_NE(result.documents(0).text().find("kind: Cluster"), std::string::npos);
+
+  request.add_nodes("gpu-01");
+  EXPECT_EQ(Admin().Run(&v1::AdminService::Stub::Observe, request).status.error_code(),
+            grpc::StatusCode::NOT_FOUND);
+}
+
 TEST_F(AdminTest, ASavedPlanAppliesExactlyThatPlanOrSaysItIsStale) {
   ASSERT_TRUE(Admin().Apply(SiteYaml()).status.ok());
   auto one = std::make_unique<Willing>(address(), "gpu-001");

@@ -162,6 +162,15 @@ TEST(CmdlineTest, ListsAndBlanksAreOneSpelling) {
   EXPECT_FALSE(cmdline.Canonical(std::string(2049, 'a')).ok());
 }
 
+TEST(CmdlineTest, AProfileSaysWhatIsOfThisFieldAndNoHostsOwnRoot) {
+  FakeMachine machine;
+  const Subject cmdline("kernel.cmdline");
+  machine.Put("/proc/cmdline", "BOOT_IMAGE=/vmlinuz root=UUID=1 intel_iommu=on quiet iommu=pt");
+  EXPECT_EQ(*cmdline.setting->AsWish(cmdline.target, cmdline.See(machine)), "intel_iommu=on iommu=pt");
+  machine.Put("/proc/cmdline", "BOOT_IMAGE=/vmlinuz root=UUID=1 quiet");
+  EXPECT_FALSE(cmdline.setting->AsWish(cmdline.target, cmdline.See(machine)).ok());
+}
+
 TEST(CmdlineTest, TheLastValueOfAParameterCounts) {
   struct {
     const char* wish;

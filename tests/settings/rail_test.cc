@@ -98,6 +98,18 @@ TEST(RailAddressTest, NoAddressIsAbsentAndCanBePutBack) {
   EXPECT_EQ(machine.Value(kAddr), "");
 }
 
+TEST(RailAddressTest, AProfileSaysDeclaredOrNothing) {
+  FakeMachine machine;
+  const Subject address("rail.address", FabricPort("rail0", {"10.10.0.1/24"}));
+  machine.Put(kAddr, "10.10.0.1/24");
+  EXPECT_EQ(*address.setting->AsWish(address.target, address.See(machine)), "declared");
+  machine.Put(kAddr, "10.10.0.9/24");
+  const auto other = address.setting->AsWish(address.target, address.See(machine));
+  EXPECT_EQ(other.status().message(), "rail0 has 10.10.0.9/24; the Cluster document declares 10.10.0.1/24");
+  const Subject undeclared("rail.address");
+  EXPECT_FALSE(undeclared.setting->AsWish(undeclared.target, undeclared.See(machine)).ok());
+}
+
 TEST(RailAddressTest, OnlyRemovalDisturbs) {
   const Subject address("rail.address");
   EXPECT_EQ(address.setting->DisruptionOf(address.target, "", "10.10.0.1/24"), Disruption::kNone);
@@ -148,6 +160,18 @@ TEST(RailRoutingTest, AWishThatThePortCannotHaveNamesTheCluster) {
   EXPECT_NE(say({"10.10.0.1/24"}, {}, "per-rail table=250", 5).find("table 255, which is the kernel's"),
             std::string::npos);
   EXPECT_EQ(say({"10.10.0.1/24"}, {}, "per-rail table=250", 2), "ok");
+}
+
+TEST(RailRoutingTest, AProfileSaysPerRailOrNothing) {
+  FakeMachine machine;
+  machine.Put("/rtnl/link/rail0/state", "up");
+  Subject routing("rail.routing", FabricPort("rail0", {"10.10.0.1/24"}));
+  const auto nothing = routing.setting->AsWish(routing.target, routing.See(machine));
+  EXPECT_NE(nothing.status().message().find("no routing of its own"), std::string::npos);
+  const std::string wish = routing.Wish("per-rail");
+  ASSERT_TRUE(routing.Apply(machine, wish).ok());
+  routing.target.wish.clear();
+  EXPECT_EQ(*routing.setting->AsWish(routing.target, routing.See(machine)), "per-rail");
 }
 
 TEST(RailRoutingTest, TextAndValueGoRoundTrip) {
