@@ -34,6 +34,8 @@ std::unique_ptr<Backend> MakeRtnlRoute(NetlinkSocket& socket);
 std::unique_ptr<Backend> MakeRtnlRule(NetlinkSocket& socket);
 /// `/ethtool`. `rtnl` names the interfaces for List.
 std::unique_ptr<Backend> MakeEthtool(NetlinkSocket& rtnl);
+/// `/devlink`.
+std::unique_ptr<Backend> MakeDevlink();
 /// `/nft`; the last listing is kept in `ruleset_file` ("": not kept).
 std::unique_ptr<Backend> MakeNft(std::string ruleset_file);
 /// `/kmod`, modules and their state below `root`.

@@ -22,6 +22,7 @@ class LinuxMachine final : public Machine {
                    {"/rtnl/route", MakeRtnlRoute(route_)},
                    {"/rtnl/rule", MakeRtnlRule(route_)},
                    {"/ethtool", MakeEthtool(route_)},
+                   {"/devlink", MakeDevlink()},
                    {"/nft", MakeNft(options.ruleset_file)},
                    {"/kmod", MakeKmod(options.root)},
                    {"/pkg", MakePackages(options.root)}}} {}
@@ -52,7 +53,7 @@ class LinuxMachine final : public Machine {
   }
 
   NetlinkSocket route_{NETLINK_ROUTE};
-  std::array<std::pair<std::string_view, std::unique_ptr<Backend>>, 11> backends_;
+  std::array<std::pair<std::string_view, std::unique_ptr<Backend>>, 12> backends_;
 };
 
 }  // namespace
