@@ -19,7 +19,7 @@ class Devlink final : public Backend {
     NetlinkMessage message = GenericNetlink::Message(DEVLINK_CMD_INFO_GET, DEVLINK_GENL_VERSION);
     message.PutText(DEVLINK_ATTR_BUS_NAME, parts[1]).PutText(DEVLINK_ATTR_DEV_NAME, parts[2]);
     const auto replies = family_.Ask(message, path);
-    if (!replies.ok()) return Explained(replies.status());
+    if (!replies.ok()) return Explained(path, replies.status());
     if (replies->empty()) return Status(Code::kInternal, std::string(path) + ": the kernel answered nothing");
     const Result<Fields> fields = DecodeDevlinkInfo((*replies)[0].AfterHeader(sizeof(genlmsghdr)));
     if (!fields.ok()) return fields.status().Within(path);
@@ -52,7 +52,9 @@ class Devlink final : public Backend {
   }
 
  private:
-  static Status Explained(const Status& status) {
+  static Status Explained(std::string_view path, const Status& status) {
+    // Only what the kernel says of the device names the path.
+    if (!status.message().starts_with(path)) return status.Within(path);
     if (status.error_number() == EOPNOTSUPP && status.code() == Code::kUnimplemented)
       return Status(Code::kUnimplemented, status.message() + " (the driver tells no versions over devlink)",
                     EOPNOTSUPP);
