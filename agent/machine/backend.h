@@ -2,6 +2,7 @@
 // railwright::machine.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,6 +37,13 @@ std::unique_ptr<Backend> MakeRtnlRule(NetlinkSocket& socket);
 std::unique_ptr<Backend> MakeEthtool(NetlinkSocket& rtnl);
 /// `/devlink`.
 std::unique_ptr<Backend> MakeDevlink();
+/// `/dbus`: systemd below `root`, on the bus at `address` ("": the host's system bus). A job that a Set
+/// starts is waited for until `job_deadline`: openibd takes a minute on a node with eight cards, and the
+/// agent's own watchdog barks after two.
+std::unique_ptr<Backend> MakeDbus(std::string root, std::string address = {},
+                                  std::chrono::milliseconds job_deadline = std::chrono::seconds(90));
+/// `/nvml`, by NVIDIA's library, a name as dlopen takes it.
+std::unique_ptr<Backend> MakeNvml(std::string library);
 /// `/nft`; the last listing is kept in `ruleset_file` ("": not kept).
 std::unique_ptr<Backend> MakeNft(std::string ruleset_file);
 /// `/kmod`, modules and their state below `root`.

@@ -23,6 +23,8 @@ class LinuxMachine final : public Machine {
                    {"/rtnl/rule", MakeRtnlRule(route_)},
                    {"/ethtool", MakeEthtool(route_)},
                    {"/devlink", MakeDevlink()},
+                   {"/dbus", MakeDbus(options.root)},
+                   {"/nvml", MakeNvml(options.nvml_library)},
                    {"/nft", MakeNft(options.ruleset_file)},
                    {"/kmod", MakeKmod(options.root)},
                    {"/pkg", MakePackages(options.root)}}} {}
@@ -53,7 +55,7 @@ class LinuxMachine final : public Machine {
   }
 
   NetlinkSocket route_{NETLINK_ROUTE};
-  std::array<std::pair<std::string_view, std::unique_ptr<Backend>>, 12> backends_;
+  std::array<std::pair<std::string_view, std::unique_ptr<Backend>>, 14> backends_;
 };
 
 }  // namespace

@@ -125,7 +125,7 @@ TEST_P(MachineContract, AFileIsMadeReplacedExactlyAndRemoved) {
 class ServedPathsContract : public MachineContract {};
 
 TEST_P(ServedPathsContract, APathThatNothingServesIsUnimplementedOrUnknownNeverNotFound) {
-  for (const char* path : {"/dcb/rail0/pfc", "/nvml/0000:18:00.0"}) {
+  for (const char* path : {"/dcb/rail0/pfc", "/nvconfig/0000:18:00.0"}) {
     EXPECT_NE(machine().Get(path).status().code(), Code::kNotFound) << path;
     EXPECT_FALSE(machine().Get(path).ok()) << path;
     EXPECT_FALSE(machine().Set(path, "x").ok()) << path;

@@ -33,7 +33,7 @@ const std::vector<Row>& Map() {
       {"agent/machine",
        {"railwright/", "core/decode/", "agent/tools/"},
        {"linux/", "netlink/", "libkmod", "sys/", "fcntl", "poll", "unistd", "net/", "netinet/", "arpa/",
-        "dirent", "nlohmann/", "endian", "signal", "sched", "ifaddrs", "asm/"}},
+        "dirent", "nlohmann/", "endian", "signal", "sched", "ifaddrs", "asm/", "dlfcn", "systemd/"}},
       {"agent/settings", {"railwright/", "core/decode/"}, {}},
       {"agent/checks", {"railwright/", "core/decode/", "core/diagnose/"}, {}},
       {"agent/reconcile", {"railwright/"}, {}},
