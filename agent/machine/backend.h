@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,6 +40,15 @@ std::unique_ptr<Backend> MakeEthtool(NetlinkSocket& rtnl);
 /// `/dcb`. `route` is over NETLINK_ROUTE and outlives it; `links` names the interfaces for List.
 using LinkLister = std::function<Result<std::vector<std::string>>()>;
 std::unique_ptr<Backend> MakeDcb(NetlinkConversation& route, LinkLister links);
+/// `/devlink`.
+std::unique_ptr<Backend> MakeDevlink();
+/// `/dbus`: systemd below `root`, on the bus at `address` ("": the host's system bus). A job that a Set
+/// starts is waited for until `job_deadline`: openibd takes a minute on a node with eight cards, and the
+/// agent's own watchdog barks after two.
+std::unique_ptr<Backend> MakeDbus(std::string root, std::string address = {},
+                                  std::chrono::milliseconds job_deadline = std::chrono::seconds(90));
+/// `/nvml`, by NVIDIA's library, a name as dlopen takes it.
+std::unique_ptr<Backend> MakeNvml(std::string library);
 /// `/nft`; the last listing is kept in `ruleset_file` ("": not kept).
 std::unique_ptr<Backend> MakeNft(std::string ruleset_file);
 /// `/kmod`, modules and their state below `root`.

@@ -1,14 +1,15 @@
-// /ethtool/<if>: channels, rings, pause over generic netlink; pfc_storm_prevention by ioctl.
+// /ethtool/<if>: channels, rings, pause, fec over generic netlink; pfc_storm_prevention by ioctl.
 #include <linux/ethtool_netlink.h>
-#include <linux/genetlink.h>
 
 #include <cerrno>
 #include <span>
 
 #include "agent/machine/backend.h"
 #include "agent/machine/ethtool_ioctl.h"
+#include "agent/machine/generic_netlink.h"
 #include "agent/machine/link_message.h"
 #include "agent/machine/paths.h"
+#include "core/decode/ethtool_fec.h"
 #include "core/decode/fields.h"
 
 namespace railwright::machine {
@@ -54,6 +55,8 @@ const Group* FindGroup(std::string_view name) {
 
 constexpr std::string_view kMaximum = "_max";
 constexpr std::string_view kPfcStorm = "pfc_storm_prevention";
+/// Bits rather than numbers, so it is no Group.
+constexpr std::string_view kFec = "fec";
 
 class Ethtool final : public Backend {
  public:
@@ -62,10 +65,11 @@ class Ethtool final : public Backend {
   Result<std::string> Get(std::string_view path) override {
     const auto parts = PathParts(path);
     if (parts.size() == 3 && parts[2] == kPfcStorm) return pfc_storm_.Get(parts[1], path);
+    if (parts.size() == 3 && parts[2] == kFec) return GetFec(path, parts[1]);
     const Group* group = parts.size() == 3 ? FindGroup(parts[2]) : nullptr;
     if (group == nullptr) return NoSuchPath(path);
-    RW_ASSIGN_OR_RETURN(NetlinkMessage message, Request(*group, group->get, parts[1], path));
-    RW_ASSIGN_OR_RETURN(const auto replies, Ask(message, path));
+    RW_ASSIGN_OR_RETURN(NetlinkMessage message, Request(group->get, group->header, parts[1], path));
+    RW_ASSIGN_OR_RETURN(const auto replies, family_.Ask(message, path));
     if (replies.empty()) return Status(Code::kInternal, std::string(path) + ": the kernel answered nothing");
     return Decode(*group, replies[0]).Text();
   }
@@ -82,17 +86,20 @@ class Ethtool final : public Backend {
       if (text.ok()) names.emplace_back(group.name);
     }
     if (Get(std::string(path) + "/" + std::string(kPfcStorm)).ok()) names.emplace_back(kPfcStorm);
+    if (GetFec(std::string(path) + "/fec", parts[1]).ok()) names.emplace_back(kFec);
     return Sorted(std::move(names));
   }
 
   Status Set(std::string_view path, std::string_view value) override {
     const auto parts = PathParts(path);
     if (parts.size() == 3 && parts[2] == kPfcStorm) return pfc_storm_.Set(parts[1], value, path);
+    const bool fec = parts.size() == 3 && parts[2] == kFec;
     const Group* group = parts.size() == 3 ? FindGroup(parts[2]) : nullptr;
-    if (group == nullptr) return NoSuchPath(path);
+    if (group == nullptr && !fec) return NoSuchPath(path);
     const Result<Fields> fields = Fields::Parse(value);
     if (!fields.ok()) return fields.status().Within(path);
-    RW_ASSIGN_OR_RETURN(NetlinkMessage message, Request(*group, group->set, parts[1], path));
+    if (fec) return SetFec(path, parts[1], *fields);
+    RW_ASSIGN_OR_RETURN(NetlinkMessage message, Request(group->set, group->header, parts[1], path));
     bool any = false;
     for (const auto& [name, text] : fields->all()) {
       if (name.ends_with(kMaximum)) continue;  // a reading, kept when what was read is written back
@@ -101,9 +108,7 @@ class Ethtool final : public Backend {
     }
     if (!any)
       return Status(Code::kInvalidArgument, std::string(path) + ": no field to set (" + Names(*group) + ")");
-    RW_RETURN_IF_ERROR(Open());
-    message.header().nlmsg_type = family_;
-    return genl_.Do(message, std::string(path) + ": setting " + std::string(value));
+    return family_.Do(message, std::string(path) + ": setting " + std::string(value));
   }
 
  private:
@@ -152,48 +157,63 @@ class Ethtool final : public Backend {
     return fields;
   }
 
-  Result<NetlinkMessage> Request(const Group& group, std::uint8_t command, std::string_view name,
-                                 std::string_view path) {
+  Result<std::string> GetFec(std::string_view path, std::string_view name) {
+    RW_ASSIGN_OR_RETURN(NetlinkMessage message,
+                        Request(ETHTOOL_MSG_FEC_GET, ETHTOOL_A_FEC_HEADER, name, path));
+    RW_ASSIGN_OR_RETURN(const auto replies, family_.Ask(message, path));
+    if (replies.empty()) return Status(Code::kInternal, std::string(path) + ": the kernel answered nothing");
+    const Result<Fields> fields = DecodeFec(replies[0].AfterHeader(sizeof(genlmsghdr)));
+    if (!fields.ok()) return fields.status().Within(path);
+    return fields->Text();
+  }
+
+  /// `modes` replaces the whole set. `active` is a reading, kept when what was read is written back.
+  Status SetFec(std::string_view path, std::string_view name, const Fields& fields) {
+    RW_ASSIGN_OR_RETURN(NetlinkMessage message,
+                        Request(ETHTOOL_MSG_FEC_SET, ETHTOOL_A_FEC_HEADER, name, path));
+    bool any = false;
+    for (const auto& [field, text] : fields.all()) {
+      if (field == "active") continue;
+      if (field == "modes") {
+        // A driver that shows no mode ("none") takes none, but `auto` beside it.
+        const auto bits = text == "none" ? Result(std::vector<std::uint32_t>{}) : ParseFecModes(text);
+        if (!bits.ok()) return bits.status().Within(path);
+        const std::size_t set = message.Begin(ETHTOOL_A_FEC_MODES);
+        message.Put(ETHTOOL_A_BITSET_NOMASK, {});
+        const std::size_t list = message.Begin(ETHTOOL_A_BITSET_BITS);
+        for (const std::uint32_t bit : *bits) {
+          const std::size_t one = message.Begin(ETHTOOL_A_BITSET_BITS_BIT);
+          message.PutU32(ETHTOOL_A_BITSET_BIT_INDEX, bit).End(one);
+        }
+        message.End(list).End(set);
+      } else if (field == "auto") {
+        const Result<std::uint64_t> bit = fields.Number(field);
+        if (!bit.ok() || *bit > 1)
+          return Status(Code::kInvalidArgument, std::string(path) + ": auto=" + text + " (allowed: 0 or 1)");
+        message.PutU8(ETHTOOL_A_FEC_AUTO, static_cast<std::uint8_t>(*bit));
+      } else {
+        return Status(Code::kInvalidArgument,
+                      std::string(path) + ": no field \"" + field + "\" (known: modes, auto)");
+      }
+      any = true;
+    }
+    if (!any)
+      return Status(Code::kInvalidArgument, std::string(path) + ": no field to set (known: modes, auto)");
+    return family_.Do(message, std::string(path) + ": setting " + fields.Text());
+  }
+
+  static Result<NetlinkMessage> Request(std::uint8_t command, std::uint16_t header, std::string_view name,
+                                        std::string_view path) {
     if (!IsInterfaceName(name)) return NoSuchInterface(path);
-    NetlinkMessage message(0, 0);
-    genlmsghdr head{};
-    head.cmd = command;
-    head.version = ETHTOOL_GENL_VERSION;
-    message.Header(head);
-    const std::size_t begun = message.Begin(group.header);
+    NetlinkMessage message = GenericNetlink::Message(command, ETHTOOL_GENL_VERSION);
+    const std::size_t begun = message.Begin(header);
     message.PutText(ETHTOOL_A_HEADER_DEV_NAME, name).End(begun);
     return message;
   }
 
-  Result<std::vector<NetlinkReply>> Ask(NetlinkMessage& message, std::string_view path) {
-    RW_RETURN_IF_ERROR(Open());
-    message.header().nlmsg_type = family_;
-    return genl_.Ask(message, path);
-  }
-
-  /// Learns the number of the "ethtool" family once; it is built into the kernel and does not change.
-  Status Open() {
-    if (family_ != 0) return Ok();
-    NetlinkMessage message(GENL_ID_CTRL, 0);
-    genlmsghdr head{};
-    head.cmd = CTRL_CMD_GETFAMILY;
-    head.version = 1;
-    message.Header(head).PutText(CTRL_ATTR_FAMILY_NAME, ETHTOOL_GENL_NAME);
-    const auto replies = genl_.Ask(message, "ethtool netlink");
-    if (!replies.ok() && replies.status().code() == Code::kNotFound)
-      return Status(Code::kUnimplemented, "this kernel has no ethtool netlink (Linux 5.6)", EOPNOTSUPP);
-    if (!replies.ok()) return replies.status();
-    for (const NetlinkReply& reply : *replies)
-      ForEachAttribute(reply.AfterHeader(sizeof(genlmsghdr)), [&](const NetlinkAttribute& attribute) {
-        if (attribute.type == CTRL_ATTR_FAMILY_ID) family_ = attribute.As<std::uint16_t>();
-      });
-    return family_ != 0 ? Ok() : Status(Code::kInternal, "ethtool netlink: no family number");
-  }
-
   NetlinkSocket& rtnl_;
-  NetlinkSocket genl_{NETLINK_GENERIC};
   PfcStormPrevention pfc_storm_;
-  std::uint16_t family_ = 0;
+  GenericNetlink family_{ETHTOOL_GENL_NAME, "this kernel has no ethtool netlink (Linux 5.6)"};
 };
 
 }  // namespace

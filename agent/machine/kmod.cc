@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <memory>
 
 #include "agent/machine/backend.h"
 #include "agent/machine/directory.h"
 #include "agent/machine/kept_files.h"
 #include "agent/machine/paths.h"
+#include "core/decode/fields.h"
 
 namespace railwright::machine {
 namespace {
@@ -45,11 +47,27 @@ int RefuseInstall(kmod_module* module, const char* command, void* data) {
   return -EPERM;
 }
 
+/// What a module's file said, and which file that was.
+struct KeptInfo {
+  dev_t device = 0;
+  ino_t inode = 0;
+  off_t size = 0;
+  time_t seconds = 0;
+  long nanoseconds = 0;
+  std::string text;
+  bool IsOf(const KeptInfo& file) const {
+    return device == file.device && inode == file.inode && size == file.size && seconds == file.seconds &&
+           nanoseconds == file.nanoseconds && inode != 0;
+  }
+};
+
 class Kmod final : public Backend {
  public:
   explicit Kmod(std::string root) : root_(std::move(root)) {}
 
   Result<std::string> Get(std::string_view path) override {
+    if (const auto parts = PathParts(path); parts.size() == 3 && parts[2] == "info")
+      return Info(path, path.substr(0, path.size() - std::string_view("/info").size()));
     RW_ASSIGN_OR_RETURN(const std::string name, NameOf(path));
     const std::string loaded = "/sys/module/" + name;
     const Result<std::string> state = files_.Read(loaded + "/initstate", root_ + loaded + "/initstate");
@@ -123,6 +141,38 @@ class Kmod final : public Backend {
     return module;
   }
 
+  /// What stands in the module's file, which need not be what is loaded.
+  Result<std::string> Info(std::string_view path, std::string_view module_path) {
+    RW_ASSIGN_OR_RETURN(const std::string name, NameOf(module_path));
+    RW_RETURN_IF_ERROR(Open());
+    RW_ASSIGN_OR_RETURN(const Module module, Find(name, path));
+    const char* file = kmod_module_get_path(module.get());
+    if (file == nullptr)
+      return Status(Code::kNotFound, std::string(path) + ": built into the kernel, there is no file", ENOENT);
+    // A compressed module is unpacked whole for it, so what was found is kept until the file is another one.
+    struct stat facts {};
+    if (::stat(file, &facts) != 0) return FromErrno(errno, std::string(path) + ": " + file);
+    KeptInfo& kept = infos_[name];
+    const KeptInfo now{facts.st_dev,         facts.st_ino,          facts.st_size,
+                       facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, {}};
+    if (kept.IsOf(now)) return kept.text;
+    kmod_list* list = nullptr;
+    const int count = kmod_module_get_info(module.get(), &list);
+    if (count < 0) return FromErrno(-count, std::string(path) + ": " + file);
+    Fields fields;
+    kmod_list* item = nullptr;
+    kmod_list_foreach(item, list) {
+      const std::string_view key = kmod_module_info_get_key(item), value = kmod_module_info_get_value(item);
+      const bool word = !value.empty() && value.find_first_of(" \t\r\n") == std::string_view::npos;
+      if ((key == "version" || key == "srcversion") && word) fields.Set(key, value);
+    }
+    kmod_module_info_free_list(list);
+    fields.Set("file", std::string_view(file).find(' ') == std::string_view::npos ? file : "?");
+    kept = now;
+    kept.text = fields.Text();
+    return kept.text;
+  }
+
   static Status Load(std::string_view path, kmod_module* module) {
     std::string refused;
     const int result = kmod_module_probe_insert_module(module, KMOD_PROBE_APPLY_BLACKLIST, nullptr,
@@ -149,6 +199,7 @@ class Kmod final : public Backend {
   std::string root_;
   std::string release_;
   KeptFiles files_;
+  std::map<std::string, KeptInfo> infos_;
   Context context_;
 };
 

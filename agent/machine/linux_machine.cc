@@ -30,6 +30,9 @@ class LinuxMachine final : public Machine {
     Serve("/pci", MakePci(options.root));
     Serve("/nvconfig", MakeNvConfig(options.root));
     Serve("/rdma", MakeRdma());
+    Serve("/devlink", MakeDevlink());
+    Serve("/dbus", MakeDbus(options.root));
+    Serve("/nvml", MakeNvml(options.nvml_library));
   }
 
   Result<std::string> Get(std::string_view path) const override {

@@ -16,6 +16,8 @@ struct LinuxMachineOptions {
   std::string root{};  ///< prefix of every /sys, /proc, /file path; "" in production
   /// Where the last listing of the nftables ruleset is kept for the next program (kRulesetFile); "" nowhere.
   std::string ruleset_file{};
+  /// NVIDIA's management library, as dlopen(3) takes it.
+  std::string nvml_library{"libnvidia-ml.so.1"};
 };
 
 /// The host's kernel. Picks a backend by path prefix; agent/machine/README.md has the table of paths.

@@ -62,6 +62,19 @@ Result<std::string> ChangedDcb(std::string_view path, std::string_view before, s
   return AppTableText(*table);
 }
 
+/// Files of control groups take one change and show all that holds: "+rdma" adds a controller, a line of
+/// rdma.max sets one device's limits.
+std::string CgroupText(std::string_view path, const std::string& before, std::string_view value) {
+  if (path.ends_with("/cgroup.subtree_control") && value.starts_with('+'))
+    return before + (before.empty() ? "" : " ") + std::string(value.substr(1));
+  if (!path.ends_with("/rdma.max")) return std::string(value);
+  const std::string_view device = value.substr(0, value.find(' '));
+  std::string lines;
+  for (const std::string& line : SortedLines(before))
+    if (!line.starts_with(std::string(device) + " ")) lines += line + "\n";
+  return JoinLines(SortedLines(lines + std::string(value)));
+}
+
 }  // namespace
 
 Result<std::string> MemoryWorld::Get(std::string_view path) const {
@@ -97,7 +110,11 @@ Status MemoryWorld::Set(std::string_view path, std::string_view value) {
     RW_ASSIGN_OR_RETURN(std::string lines, TrafficClassText(*before, value));
     Put(path, std::move(lines));
   } else if (IsBelow(path, "/sys") || IsBelow(path, "/proc")) {
-    Put(path, std::string(value));
+    Put(path, IsBelow(path, "/sys/fs/cgroup") ? CgroupText(path, *before, value) : std::string(value));
+  } else if (IsBelow(path, "/nvml")) {
+    return SetGpu(path, value, *before);
+  } else if (IsBelow(path, "/dbus/unit")) {
+    return SetUnit(path, value, *before);
   } else if (IsBelow(path, "/rtnl/addr") || IsBelow(path, "/rtnl/route") || IsBelow(path, "/rtnl/rule")) {
     RW_ASSIGN_OR_RETURN(std::string lines, CanonicalSet(path, value));
     Put(path, std::move(lines));
@@ -157,6 +174,38 @@ Status MemoryWorld::SetLink(std::string_view path, std::string_view value) {
   fields.Set(parts[3], value);
   Put(link, fields.Text());
   Put(path, std::string(value));
+  return Ok();
+}
+
+Status MemoryWorld::SetGpu(std::string_view path, std::string_view value, const std::string& before) {
+  if (path.ends_with("/persistence")) {
+    Put(path, std::string(value));
+    return Ok();
+  }
+  RW_ASSIGN_OR_RETURN(Fields now, Fields::Parse(before));
+  if (path.ends_with("/ecc")) {
+    now.Set("pending", value);
+  } else if (value == "default") {
+    for (const auto& [name, usual] : {std::pair{"sm", "default_sm"}, {"mem", "default_mem"}})
+      if (const std::string* clock = now.Find(usual)) now.Set(name, std::string(*clock));
+  } else {
+    const Result<Fields> wanted = Fields::Parse(value);
+    if (!wanted.ok()) return wanted.status().Within(path);
+    for (const auto& [name, clock] : wanted->all()) now.Set(name, clock);
+  }
+  Put(path, now.Text());
+  return Ok();
+}
+
+Status MemoryWorld::SetUnit(std::string_view path, std::string_view value, const std::string& before) {
+  const Result<Fields> wanted = Fields::Parse(value);
+  if (!wanted.ok()) return wanted.status().Within(path);
+  RW_ASSIGN_OR_RETURN(Fields now, Fields::Parse(before));
+  for (const auto& [name, state] : wanted->all()) {
+    now.Set(name, state);
+    if (name == "active") now.Set("sub", state == "active" ? "running" : "dead");
+  }
+  Put(path, now.Text());
   return Ok();
 }
 

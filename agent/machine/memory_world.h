@@ -28,6 +28,8 @@ class MemoryWorld {
  private:
   Status SetLink(std::string_view path, std::string_view value);
   Status SetTable(std::string_view path, std::string_view value);
+  Status SetGpu(std::string_view path, std::string_view value, const std::string& before);
+  Status SetUnit(std::string_view path, std::string_view value, const std::string& before);
   void Put(std::string_view path, std::optional<std::string> value);
 
   Recorded recorded_;

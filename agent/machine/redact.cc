@@ -34,8 +34,8 @@ bool IsSerialPath(std::string_view path) {
 /// Where dotted numbers are versions, not addresses.
 bool HoldsVersions(std::string_view path) {
   const std::string name = Lower(LastPart(path));
-  return IsBelow(path, "/pkg") || name.find("ver") != std::string::npos ||
-         name.find("release") != std::string::npos;
+  return IsBelow(path, "/pkg") || IsBelow(path, "/devlink") || IsBelow(path, "/nvml") ||
+         name.find("ver") != std::string::npos || name.find("release") != std::string::npos;
 }
 
 /// A value that many machines share identifies none.
@@ -144,6 +144,12 @@ void Redactor::Learn(std::string_view path, std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
   if (IsSerialPath(path) && !SaysNothing(text) && text.find('\n') == std::string_view::npos)
     words_.emplace(Lower(text), Replacement(serials_, text, "serial-"));
+  if (IsBelow(path, "/devlink") || IsBelow(path, "/nvml")) {
+    const Result<Fields> fields = Fields::Parse(text);
+    for (const auto& [name, value] : fields.ok() ? fields->all() : Fields().all())
+      if (name.ends_with("serial") && !SaysNothing(value))
+        words_.emplace(Lower(value), Replacement(serials_, value, "serial-"));
+  }
   if ((path == "/file/etc/hostname" || path == "/proc/sys/kernel/hostname") && !SaysNothing(text))
     LearnHost(text, "this-node");
   if (path != "/file/etc/hosts") return;

@@ -1,6 +1,7 @@
 // module.<name>: whether a kernel module is loaded.
 #include <algorithm>
 
+#include "core/decode/peermem.h"
 #include "core/decode/values.h"
 #include "railwright/setting.h"
 
@@ -21,6 +22,40 @@ Status CheckName(std::string_view name) {
   if (good) return Ok();
   return Status(Code::kInvalidArgument,
                 "module name " + Quoted(name) + "; allowed: 1…55 letters, digits, _ and - (without .ko)");
+}
+
+constexpr std::string_view kPeermem = "nvidia_peermem";
+
+bool IsLive(const Machine& machine, std::string_view module) {
+  const auto state = machine.Get("/kmod/" + std::string(module));
+  return state.ok() && (*state == "live" || *state == "builtin");
+}
+
+// Told beside a missing nvidia_peermem; never part of the verdict, so what cannot be read is only said.
+std::string DmabufInstead(const Machine& machine) {
+  const auto release = machine.Get("/proc/sys/kernel/osrelease");
+  if (!release.ok()) return "whether DMA-BUF could do its work cannot be told: " + release.status().message();
+  const auto gpu = machine.Get("/proc/driver/nvidia/version");
+  if (!gpu.ok() && gpu.status().code() != Code::kNotFound)
+    return "whether DMA-BUF could do its work cannot be told: " + gpu.status().message();
+  std::vector<std::string> drivers;
+  for (const char* driver : {"mlx5_ib", "efa", "irdma", "bnxt_re"})
+    if (IsLive(machine, driver)) drivers.emplace_back(driver);
+  return JudgeDmabuf(ParseKernelRelease(*release), gpu.ok() ? ParseNvidiaVersion(*gpu) : NvidiaDriver{},
+                     drivers)
+      .sentence;
+}
+
+// The kernel's errno for a failed load, explained.
+Status ExplainPeermem(const Machine& machine, const Status& failed) {
+  PeermemFacts facts;
+  facts.file_exists = machine.Get("/kmod/" + std::string(kPeermem)).ok();
+  facts.ofed = machine.Get("/sys/module/mlx5_core/version").ok();
+  facts.nv_peer_mem = IsLive(machine, "nv_peer_mem");
+  const std::string cause = PeermemCause(failed.error_number(), facts);
+  return Status(failed.code(),
+                failed.message() + (cause.empty() ? "" : ": " + cause) + ". " + DmabufInstead(machine),
+                failed.error_number());
 }
 
 class Module final : public Setting {
@@ -81,13 +116,18 @@ class Module final : public Setting {
     if (!state.ok())
       observed.message =
           "no module file " + target.param + ".ko for this kernel; install the package that brings it";
+    if (Underscored(target.param) == kPeermem && target.wish != "absent")
+      observed.message += (observed.message.empty() ? "" : ". ") + DmabufInstead(machine);
     return observed;
   }
 
   Status Apply(Machine& machine, const Target& target, std::string_view value) const override {
     RW_RETURN_IF_ERROR(CheckName(target.param));
     const std::string path = "/kmod/" + Underscored(target.param);
-    if (value == "loaded") return machine.Set(path, "live");
+    if (value == "loaded") {
+      const Status loaded = machine.Set(path, "live");
+      return loaded.ok() || Underscored(target.param) != kPeermem ? loaded : ExplainPeermem(machine, loaded);
+    }
     if (value == "absent" || value.empty()) {
       const auto state = machine.Get(path);
       // A module that this kernel does not have is as absent as can be.

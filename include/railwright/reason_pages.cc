@@ -50,6 +50,10 @@ constexpr std::array kPages{
                "Tables of legacy iptables are loaded. Their rules are evaluated beside nftables, but no "
                "nftables listing shows them. The message names the tables. Next: look at them with "
                "`iptables-legacy-save`, and move them to nftables, or flush them and unload ip_tables."},
+    ReasonPage{"InboxDriver", "RW-9152",
+               "The kernel's own network driver is loaded, and no OFED is installed.",
+               "There is no OFED release to compare. Declare `package.<name>` for OFED, or take driver.ofed "
+               "out for this node."},
     ReasonPage{"InvalidValue", "RW-9013", "The declared value cannot be used on this node.",
                "It passed the catalogue's syntax, but not the facts of this node (an address missing, a port "
                "without "
@@ -72,8 +76,14 @@ constexpr std::array kPages{
         "which "
         "interface that is, no interface is written: it knows once the controller was reached, or by "
         "--management-netdev."},
+    ReasonPage{"ModuleOutdated", "RW-9162", "A loaded kernel module is not the one on disk.",
+               "A package was upgraded or removed, and the module from before still runs. The next boot "
+               "brings what is on disk. Drain the node and reboot it, so that what runs is what was tested."},
     ReasonPage{"NeedsReboot", "RW-9006", "The value takes effect at the next boot.",
                "It is not so in the running kernel. Reboot the node when it is drained."},
+    ReasonPage{"NoApplicationClocks", "RW-9160", "No GPU of the node has application clocks to set.",
+               "NVML answers that they are not supported: a driver that has taken them out, or a virtual "
+               "machine that does not show them."},
     ReasonPage{
         "NoBridges", "RW-9104", "No PCI bridge is above the card.",
         "It sits on the root bus, so there is no access control to set. In a virtual machine a hypervisor "
@@ -98,6 +108,10 @@ constexpr std::array kPages{
         "Its congestion control has registers of its own, and none has the meaning and the unit of this one. "
         "A number carried over would mean something else. Take the key out for these nodes."},
     ReasonPage{
+        "NoCpufreq", "RW-9158", "The kernel does not set the processors' clock.",
+        "There are no policies below /sys/devices/system/cpu/cpufreq, as in a virtual machine, or with no "
+        "driver for this processor. On bare metal: look for it in the firmware's power settings."},
+    ReasonPage{
         "NoDcb", "RW-9060", "The port has no data center bridging.",
         "dcbnl answers EOPNOTSUPP, as for virtual functions, bonds, VLANs and virtual interfaces: their "
         "physical port has it. On a card that should have it: the kernel was built without CONFIG_DCB or the "
@@ -108,19 +122,33 @@ constexpr std::array kPages{
     ReasonPage{
         "NoDeclaredAddress", "RW-9105", "No address is declared for the port.",
         "The check compares the GID table with the addresses of the Cluster document. Declare them there."},
+    ReasonPage{"NoDpkg", "RW-9163", "There is no dpkg database on this host.",
+               "Packages are known by /var/lib/dpkg/status. On a distribution with another package system "
+               "this check says nothing."},
+    ReasonPage{"NoEcc", "RW-9159", "No GPU of the node has ECC to turn on or off.",
+               "NVML answers that it is not supported."},
     ReasonPage{"NoEcnSwitch", "RW-9083", "Congestion control cannot be switched by priority here.",
                "Only MLNX_OFED's driver has files for it. Firmware comes with all priorities on. Elsewhere "
                "its stored configuration decides (NVCONFIG ROCE_CC_PRIO_MASK_P1, in effect after a reset of "
                "the card), or fwctl sets it, from kernel 6.15 on."},
     ReasonPage{"NoFabricPort", "RW-9041", "No port of this node is declared a fabric port.",
                "The check speaks of fabric ports. Declare them with role fabric in the Cluster document."},
+    ReasonPage{"NoFec", "RW-9150", "The port's driver has no forward error correction to show.",
+               "ethtool answers EOPNOTSUPP, as for virtual functions and virtual interfaces. The physical "
+               "port, or the host of the virtual machine, knows it."},
     ReasonPage{"NoGpu", "RW-9106", "The node has no GPU.",
                "No display or 3D controller of NVIDIA is on its PCI buses, so no card has to be near one."},
     ReasonPage{"NoGpuNearby", "RW-9107", "No GPU shares a switch or host bridge with the card.",
                "No traffic between card and GPU turns round below the root complex, so the bridges do not "
                "matter for it. Value `path-direct` speaks of every bridge above the card."},
+    ReasonPage{"NoMlxDriver", "RW-9153", "No mlx5 driver is loaded, and no OFED is installed.",
+               "The setting speaks of NVIDIA network cards. On a node with one, `module.mlx5_core: loaded` "
+               "says why its driver is missing."},
     ReasonPage{"NoNftables", "RW-9042", "This kernel has no nf_tables.",
                "There can be no nftables rules, so none is in the way."},
+    ReasonPage{"NoNvswitch", "RW-9155", "The node has no NVSwitch.",
+               "Fabric Manager sets up NVSwitches, and the PCI bus shows none; in a virtual machine the host "
+               "has it."},
     ReasonPage{"NoPause", "RW-9033", "The port's driver has no pause frames to set.",
                "ethtool answers EOPNOTSUPP, as for virtual functions and virtual interfaces."},
     ReasonPage{"NoPciDevice", "RW-9108", "The interface sits on no PCI function.",
@@ -133,6 +161,9 @@ constexpr std::array kPages{
         "NoPfcStormPrevention", "RW-9062", "The port has no PFC storm prevention.",
         "Its driver has no such tunable, or its firmware lacks the stall detection. A storm must then be "
         "stopped by the switch's PFC watchdog."},
+    ReasonPage{"NoRdmaController", "RW-9157", "This kernel has no RDMA controller for control groups.",
+               "It was built without CONFIG_CGROUP_RDMA, or version 1 of the control groups holds it. "
+               "/sys/fs/cgroup/cgroup.controllers lists what there is."},
     ReasonPage{
         "NoRdmaDevice", "RW-9034", "The port has no RDMA device.",
         "Nothing below /sys/class/infiniband belongs to its interface. On a card that should have one: the "
@@ -149,9 +180,13 @@ constexpr std::array kPages{
         "NoSuchSysctl", "RW-9036", "This kernel or network namespace has no such parameter.",
         "The file below /proc/sys is not there: the kernel is older or newer, was built without it, or shows "
         "it only in the first network namespace (most of net.core)."},
+    ReasonPage{"NoSystemd", "RW-9151", "systemd does not run here.",
+               "/run/systemd/system is not there, as in most containers: there are no units."},
     ReasonPage{"NoTrafficClass", "RW-9085", "The driver has no override of the traffic class.",
                "Only MLNX_OFED has one (tc below /sys/class/infiniband/DEVICE). Elsewhere applications "
                "choose: `roce.tos` for connections of rdma_cm, NCCL_IB_TC for NCCL."},
+    ReasonPage{"NoUnifiedCgroups", "RW-9156", "Control groups of version 2 are not mounted.",
+               "/sys/fs/cgroup has no cgroup.controllers. Boot with systemd.unified_cgroup_hierarchy=1."},
     ReasonPage{"NotFabricPort", "RW-9007", "Refused: the port is not declared a fabric port.",
                "Railwright writes only to ports that the Cluster document declares with role fabric."},
     ReasonPage{"NotObserved", "RW-9015", "Not looked at yet.",
@@ -164,6 +199,9 @@ constexpr std::array kPages{
                "The key is to be restored, but its value from before Railwright's first write could not be "
                "read then. "
                "Set it by hand, or leave it as it is."},
+    ReasonPage{"PackageBroken", "RW-9161", "A package is not properly installed.",
+               "dpkg stopped half way: its files may be of two releases. Next: `dpkg --configure -a`, then "
+               "`apt-get -f install`."},
     ReasonPage{"Paused", "RW-9009", "Enforcement is paused by an operator.",
                "`railctl status` shows who paused it; `railctl pause --resume` ends it."},
     ReasonPage{"PortNotFound", "RW-9003", "The declared port is not on this node.",

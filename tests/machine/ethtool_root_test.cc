@@ -57,7 +57,34 @@ TEST_F(EthtoolTest, WhatTheDriverLacksIsUnimplementedNotAbsent) {
     EXPECT_EQ(text.status().error_number(), EOPNOTSUPP) << path;
   }
   EXPECT_EQ(machine_->Set("/ethtool/rail0/pause", "rx=1").code(), Code::kUnimplemented);
-  EXPECT_EQ(machine_->Get("/ethtool/rail0/fec").status().code(), Code::kUnimplemented);
+}
+
+TEST_F(EthtoolTest, FecOfADriverWithoutItIsUnimplementedAndWordsAreRefusedFirst) {
+  for (const Status& status : {machine_->Get("/ethtool/rail0/fec").status(),
+                               machine_->Set("/ethtool/rail0/fec", "modes=rs,baser auto=0 active=rs")}) {
+    EXPECT_EQ(status.code(), Code::kUnimplemented);
+    EXPECT_EQ(status.error_number(), EOPNOTSUPP) << "the kernel took the message apart: " << status.message();
+  }
+  for (const char* bad : {"", "modes=fast", "modes=", "auto=2", "active=rs", "modes=rs lanes=4"})
+    EXPECT_EQ(machine_->Set("/ethtool/rail0/fec", bad).code(), Code::kInvalidArgument) << bad;
+  EXPECT_EQ(machine_->Get("/ethtool/rail9/fec").status().code(), Code::kNotFound);
+}
+
+// No virtual device here has devlink; whether the kernel has it differs.
+TEST_F(EthtoolTest, DevlinkTellsAMissingDeviceFromAMissingFamily) {
+  const auto buses = machine_->List("/devlink");
+  const Status info = machine_->Get("/devlink/pci/0000:ff:1f.7/info").status();
+  if (buses.ok()) {
+    EXPECT_EQ(info.code(), Code::kNotFound);
+    EXPECT_EQ(info.error_number(), ENODEV);
+    EXPECT_NE(info.message().find("no devlink device"), std::string::npos) << info.message();
+    EXPECT_EQ(machine_->List("/devlink/pci/0000:ff:1f.7").status().code(), Code::kNotFound);
+  } else {
+    EXPECT_EQ(buses.status().code(), Code::kUnimplemented);
+    EXPECT_NE(info.message().find("this kernel has no devlink"), std::string::npos) << info.message();
+  }
+  EXPECT_EQ(machine_->Get("/devlink/pci/0000:ff:1f.7/health").status().code(), Code::kUnimplemented);
+  EXPECT_EQ(machine_->Set("/devlink/pci/0000:ff:1f.7/info", "x").code(), Code::kUnimplemented);
 }
 
 TEST_F(EthtoolTest, ListNamesWhatTheDriverAnswers) {

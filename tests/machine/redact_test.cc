@@ -377,5 +377,24 @@ TEST_F(RedactorTest, AnyTextIsRedactedWithoutHarm) {
   }
 }
 
+TEST(RedactorFieldsTest, SerialNumbersAmongFieldsAreReplacedAndVersionsStay) {
+  constexpr const char* kInfo =
+      "driver=mlx5_core serial=MT2143X00001 board.serial=MT2143X99 fixed.fw.psid=MT_0000000834 "
+      "running.fw.version=28.39.1002";
+  constexpr const char* kGpu =
+      "name=NVIDIA_H200 uuid=GPU-8d5f0b1c-1111-2222-3333-444455556666 serial=1654922012345 persistence=on";
+  Redactor redactor(kSeed, "");
+  redactor.Learn("/devlink/pci/0000:3b:00.0/info", kInfo);
+  redactor.Learn("/nvml/0000:3b:00.0", kGpu);
+  EXPECT_EQ(redactor.Text("/devlink/pci/0000:3b:00.0/info", kInfo),
+            "driver=mlx5_core serial=serial-1 board.serial=serial-2 fixed.fw.psid=MT_0000000834 "
+            "running.fw.version=28.39.1002");
+  EXPECT_EQ(redactor.Text("/nvml/0000:3b:00.0", kGpu),
+            "name=NVIDIA_H200 uuid=GPU-00000000-0000-4000-8000-000000000001 serial=serial-3 persistence=on");
+  EXPECT_EQ(redactor.Text("/nvml/driver", "version=580.159.04 nvml=13.580.159.04"),
+            "version=580.159.04 nvml=13.580.159.04");
+  EXPECT_EQ(redactor.Text("/file/tmp/log", "GPU 1654922012345 failed"), "GPU serial-3 failed");
+}
+
 }  // namespace
 }  // namespace railwright::machine

@@ -1,4 +1,4 @@
-// module.<name>, package.<name> and kernel.cmdline.
+// module.<name>, package.<name>, kernel.cmdline, cpu.governor, rdma.cgroup and rdma.netns.
 #include <cerrno>
 
 #include "core/decode/kernel_cmdline.h"
@@ -71,6 +71,173 @@ TEST(ModuleTest, OnlyUnloadingDisturbs) {
   ASSERT_TRUE(module.Apply(machine, "absent").ok());
   EXPECT_FALSE(machine.Exists("/kmod/mlx5_core"));
   EXPECT_FALSE(module.Apply(machine, "live").ok());
+}
+
+TEST(ModuleTest, APeermemThatDoesNotLoadExplainsItself) {
+  struct {
+    int error;
+    const char* ofed;  // nullptr: the kernel's own driver
+    const char* sentence;
+  } cases[] = {
+      {EINVAL, "25.10-1.7.1", "rebuild the NVIDIA modules now that OFED is installed"},
+      {EINVAL, nullptr, "use DMA-BUF, or install OFED"},
+      {ENOENT, nullptr, "no ib_register_peer_memory_client"},
+      {ENOENT, "5.0-2.1.8", "OFED was installed or changed after the module was built"},
+      {ENOKEY, nullptr, "Secure Boot"},
+      {EKEYREJECTED, nullptr, "Secure Boot"},
+  };
+  for (const auto& one : cases) {
+    const Subject module("module.nvidia_peermem");
+    FakeMachine machine;
+    machine.Put("/kmod/nvidia_peermem", "absent");
+    if (one.ofed != nullptr) machine.Put("/sys/module/mlx5_core/version", one.ofed);
+    machine.FailWrites("/kmod/nvidia_peermem", FromErrno(one.error, "/kmod/nvidia_peermem: loading"));
+    const Status failed = module.Apply(machine, "loaded");
+    EXPECT_EQ(failed.error_number(), one.error) << "the kernel's errno is kept";
+    EXPECT_NE(failed.message().find(one.sentence), std::string::npos) << failed.message();
+    EXPECT_TRUE(failed.message().starts_with("/kmod/nvidia_peermem: loading: ")) << failed.message();
+    machine.Put("/kmod/nv_peer_mem", "live");
+    EXPECT_NE(module.Apply(machine, "loaded").message().find("nv_peer_mem is loaded"), std::string::npos);
+  }
+  const Subject other("module.rdma_cm");
+  FakeMachine machine;
+  machine.FailWrites("/kmod/rdma_cm", FromErrno(EINVAL, "/kmod/rdma_cm: loading"));
+  EXPECT_EQ(other.Apply(machine, "loaded").message(), "/kmod/rdma_cm: loading: Invalid argument");
+}
+
+TEST(ModuleTest, APeermemThatIsNotThereTellsWhetherDmabufDoesItsWork) {
+  Subject module("module.nvidia_peermem");
+  FakeMachine machine;
+  machine.Put("/proc/modules", "").Put("/kmod/nvidia_peermem", "absent").Put("/kmod/mlx5_ib", "live");
+  module.Wish("loaded");
+  EXPECT_NE(module.See(machine).message.find("cannot be told"), std::string::npos);
+  machine.Put("/proc/sys/kernel/osrelease", "6.1.0-18-amd64");
+  EXPECT_NE(module.See(machine).message.find("needs the NVIDIA driver"), std::string::npos);
+  machine.Put("/proc/driver/nvidia/version",
+              "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.163.01  Tue");
+  EXPECT_NE(module.See(machine).message.find("has the proprietary ones"), std::string::npos);
+  machine.Put("/proc/driver/nvidia/version",
+              "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build");
+  EXPECT_EQ(module.See(machine).message.find("DMA-BUF does its work here: Linux 6.1"), 0U);
+  EXPECT_FALSE(module.Satisfied(machine)) << "told, and not taken for the module";
+  machine.Put("/kmod/mlx5_ib", "absent").Put("/kmod/irdma", "live");
+  EXPECT_NE(module.See(machine).message.find("of those loaded none does in Linux 6.1"), std::string::npos);
+  machine.Put("/proc/sys/kernel/osrelease", "5.4.0-200-generic");
+  EXPECT_NE(module.See(machine).message.find("needs Linux 5.12"), std::string::npos);
+  module.Wish("absent");
+  EXPECT_EQ(module.See(machine).message, "");
+}
+
+TEST(GovernorTest, EveryPolicyIsComparedAndEachIsPutBack) {
+  Subject governor("cpu.governor");
+  FakeMachine machine;
+  const std::string policies = "/sys/devices/system/cpu/cpufreq/";
+  EXPECT_EQ(governor.See(machine).reason, "NoCpufreq");
+  machine.PutList("/sys/devices/system/cpu/cpufreq", {});
+  EXPECT_EQ(governor.See(machine).reason, "NoCpufreq") << "an empty folder, as in a virtual machine";
+  for (const char* policy : {"policy0", "policy1", "policy10"})
+    machine.Put(policies + policy + "/scaling_governor", "performance");
+  governor.Wish("performance");
+  EXPECT_TRUE(governor.Satisfied(machine));
+  machine.Put(policies + "policy10/scaling_governor", "powersave");
+  const std::string original = governor.See(machine).value;
+  EXPECT_EQ(original, "mixed: performance 2, powersave 1; powersave: policy10");
+  EXPECT_FALSE(governor.Satisfied(machine));
+  ASSERT_TRUE(governor.Apply(machine, "performance").ok());
+  EXPECT_EQ(machine.Writes().size(), 1U);
+  ASSERT_TRUE(governor.Apply(machine, original).ok());
+  EXPECT_EQ(governor.See(machine).value, original);
+  for (const char* bad : {"", "fast", "Performance"}) EXPECT_FALSE(governor.Canonical(bad).ok()) << bad;
+}
+
+TEST(GovernorTest, ARefusalNamesWhatTheProcessorHas) {
+  const Subject governor("cpu.governor");
+  FakeMachine machine;
+  const std::string policy = "/sys/devices/system/cpu/cpufreq/policy0/";
+  machine.Put(policy + "scaling_governor", "powersave")
+      .Put(policy + "scaling_available_governors", "performance powersave ");
+  machine.FailWrites(policy + "scaling_governor", FromErrno(EINVAL, policy + "scaling_governor"));
+  EXPECT_NE(governor.Apply(machine, "ondemand").message().find("this processor has: performance powersave"),
+            std::string::npos);
+}
+
+TEST(RdmaCgroupTest, LimitsHaveOneSpelling) {
+  const Subject cgroup("rdma.cgroup");
+  EXPECT_EQ(cgroup.Said("system.slice mlx5_1 hca_object=10; a/b mlx5_0 hca_object=2000 hca_handle=2"),
+            "a/b mlx5_0 hca_handle=2 hca_object=2000, system.slice mlx5_1 hca_handle=max hca_object=10");
+  for (const char* bad :
+       {"", "system.slice", "system.slice mlx5_0", "/system.slice mlx5_0 hca_handle=1",
+        "../x mlx5_0 hca_handle=1", "a mlx5_0 hca_handle=-1", "a mlx5_0 hca_handle=2147483648",
+        "a mlx5_0 qp=1", "a mlx5_0 hca_handle=1 hca_handle=1", "a mlx5/0 hca_handle=1",
+        "a d hca_handle=1, a d hca_object=1", "a//b d hca_handle=1"})
+    EXPECT_FALSE(cgroup.Canonical(bad).ok()) << bad;
+}
+
+class RdmaCgroupHostTest : public testing::Test {
+ protected:
+  RdmaCgroupHostTest() {
+    machine_.PutList("/sys/class/infiniband", {"mlx5_0", "mlx5_1"});
+    machine_.Put("/sys/fs/cgroup/cgroup.controllers", "cpu rdma")
+        .Put("/sys/fs/cgroup/cgroup.subtree_control", "cpu rdma")
+        .Put("/sys/fs/cgroup/system.slice/cgroup.subtree_control", "cpu")
+        .Put("/sys/fs/cgroup/system.slice/rdma.max",
+             "mlx5_0 hca_handle=2 hca_object=max\nmlx5_1 hca_handle=max hca_object=max");
+  }
+  FakeMachine machine_;
+  Subject cgroup_{"rdma.cgroup"};
+};
+
+TEST_F(RdmaCgroupHostTest, TheLineOfTheDeviceIsCompared) {
+  cgroup_.Wish("system.slice mlx5_0 hca_handle=2");
+  EXPECT_EQ(cgroup_.See(machine_).value, "system.slice mlx5_0 hca_handle=2 hca_object=max");
+  EXPECT_TRUE(cgroup_.Satisfied(machine_));
+  cgroup_.Wish("system.slice mlx5_1 hca_handle=2");
+  EXPECT_FALSE(cgroup_.Satisfied(machine_));
+  ASSERT_TRUE(cgroup_.Apply(machine_, "system.slice mlx5_1 hca_handle=2 hca_object=max").ok());
+  EXPECT_EQ(machine_.Writes().back().second, "mlx5_1 hca_handle=2 hca_object=max")
+      << "one line, the device's";
+  cgroup_.Wish("system.slice mlx5_9 hca_handle=2");
+  EXPECT_FALSE(cgroup_.setting->Observe(machine_, cgroup_.target).ok());
+}
+
+TEST_F(RdmaCgroupHostTest, TheControllerIsEnabledOnTheWayDown) {
+  machine_.Put("/sys/fs/cgroup/system.slice/job.service/cgroup.controllers", "cpu");
+  cgroup_.Wish("system.slice/job.service mlx5_0 hca_object=5");
+  EXPECT_EQ(cgroup_.See(machine_).value, "system.slice/job.service mlx5_0 hca_handle=max hca_object=max");
+  EXPECT_NE(cgroup_.See(machine_).message.find("not enabled"), std::string::npos);
+  machine_.on_set = [&](const std::string& path, const std::string& value) {
+    if (value == "+rdma" && path == "/sys/fs/cgroup/system.slice/cgroup.subtree_control")
+      machine_.Put("/sys/fs/cgroup/system.slice/job.service/rdma.max",
+                   "mlx5_0 hca_handle=max hca_object=max");
+  };
+  ASSERT_TRUE(cgroup_.Apply(machine_, cgroup_.target.wish).ok());
+  EXPECT_EQ(machine_.Writes().front(), (std::pair<std::string, std::string>{
+                                           "/sys/fs/cgroup/system.slice/cgroup.subtree_control", "+rdma"}));
+  EXPECT_TRUE(cgroup_.Satisfied(machine_));
+}
+
+TEST_F(RdmaCgroupHostTest, WhatIsMissingIsSaid) {
+  cgroup_.Wish("system.slice mlx5_0 hca_handle=2");
+  machine_.Put("/sys/fs/cgroup/cgroup.controllers", "cpu memory");
+  EXPECT_EQ(cgroup_.See(machine_).reason, "NoRdmaController");
+  machine_.Remove("/sys/fs/cgroup/cgroup.controllers");
+  EXPECT_EQ(cgroup_.See(machine_).reason, "NoUnifiedCgroups");
+  machine_.Remove("/sys/class/infiniband");
+  EXPECT_EQ(cgroup_.See(machine_).reason, "NoRdmaDevice");
+}
+
+TEST(RdmaNetnsTest, ReadAndNeverWritten) {
+  Subject netns("rdma.netns");
+  FakeMachine machine;
+  EXPECT_EQ(netns.See(machine).reason, "NoRdmaDevice");
+  machine.PutList("/sys/class/infiniband", {"mlx5_0"});
+  EXPECT_FALSE(netns.setting->Observe(machine, netns.target).ok());
+  machine.Put("/rdma/system", "netns=exclusive copy_on_fork=1");
+  netns.Wish("exclusive");
+  EXPECT_TRUE(netns.Satisfied(machine));
+  machine.Put("/rdma/system", "netns=2");
+  EXPECT_FALSE(netns.setting->Observe(machine, netns.target).ok());
+  EXPECT_NE(netns.Apply(machine, "exclusive").message().find("netns_mode=0"), std::string::npos);
 }
 
 TEST(PackageTest, ConstraintsHaveOneSpelling) {
