@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that a task needs, and nothing when all are there (so that it works offline then).
-#   deploy/packages.sh run|build|test|guest …
+#   deploy/packages.sh run|build|test|guest|lab …
 set -euo pipefail
 
 run=(iproute2 nftables kmod procps util-linux jq)
@@ -9,6 +9,8 @@ build=(g++ cmake ninja-build pkg-config git ca-certificates ccache libgrpc++-dev
        nlohmann-json3-dev libcli11-dev libnl-3-dev libnl-route-3-dev libnl-genl-3-dev libkmod-dev libsystemd-dev)
 test=(libgtest-dev libgmock-dev libbenchmark-dev clang-format strace file dpkg-dev bash-completion iptables)
 guest=(qemu-system-x86 busybox-static cpio gzip ethtool)
+# What runs on this host; what guests and leaf run is fetched and not installed (tests/lab/tools.sh).
+lab=(qemu-system-x86 busybox-static cpio xz-utils kmod iproute2 jq binutils)
 fuzz=(clang-14 libclang-rt-14-dev llvm-14)
 
 wanted=()
@@ -18,8 +20,9 @@ for task in "$@"; do
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${test[@]}") ;;
     guest) wanted+=("${guest[@]}") ;;
+    lab) wanted+=("${lab[@]}") ;;
     fuzz) wanted+=("${fuzz[@]}") ;;
-    *) echo "deploy/packages.sh: unknown task \"$task\"; known: run build test guest fuzz" >&2; exit 64 ;;
+    *) echo "deploy/packages.sh: unknown task \"$task\"; known: run build test guest lab fuzz" >&2; exit 64 ;;
   esac
 done
 
