@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what it needs, builds and passes all tests; ends with CTest's summary. Run as root, with or without sudo.
 #   tests/run.sh [--slow] [--only REGEX]
-#   --slow   adds fuzzing, and long runs of the tests of chance
+#   --slow   adds fuzzing, the selftest of the lab, and long runs of the tests of chance
 set -euo pipefail
 cd "$(dirname "$0")/.."
 slow=no
@@ -24,7 +24,7 @@ say() { printf '\n== %s (%d s)\n' "$*" $(($(date +%s) - start)); }
 
 say "Packages"
 tasks=(run build test guest)
-[ "$slow" = yes ] && tasks+=(fuzz)
+[ "$slow" = yes ] && tasks+=(fuzz lab)
 deploy/packages.sh "${tasks[@]}"
 deploy/as_caller.sh tests/guest/fetch_kernel.sh build/guest
 
@@ -45,7 +45,7 @@ configuration=()
 if [ "$slow" = yes ]; then
   say "Building: fuzz targets (clang)"
   deploy/build.sh fuzz fuzz_targets
-  configuration=(-C Slow)  # tests that only this configuration has: fuzz.targets
+  configuration=(-C Slow)  # tests that only this configuration has: fuzz.targets, lab.selftest
   export RAILWRIGHT_SLOW=1
 fi
 
