@@ -33,7 +33,8 @@ fault_set() {
 }
 
 lab_fault() {
-  case "${1:-}" in
+  set -- "${1#lab-}" "${@:2}"
+  case "$1" in
     list) fault_list; return ;;
     [1-8]) guest_is_there "$1" ;;
     *) usage_error "$fault_usage" ;;

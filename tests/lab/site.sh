@@ -7,7 +7,7 @@ controller_up() {
   local dir=$state/controller
   mkdir -p "$dir"
   # Plaintext beyond loopback, in a network that nobody else is in.
-  nsenter --net="/run/netns/$leaf" -- "$bin/railwright-controller" serve --state-dir "$dir" --listen "unix:$dir/controller.sock" --listen "$controller" \
+  setsid nsenter --net="/run/netns/$leaf" -- "$bin/railwright-controller" serve --state-dir "$dir" --listen "unix:$dir/controller.sock" --listen "$controller" \
     --without-identity-or-encryption > "$dir/log" 2>&1 < /dev/null &
   echo $! > "$dir/pid"
   for _ in $(seq 300); do
