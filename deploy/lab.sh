@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # A virtual RoCE cluster on this machine: QEMU guests with Debian's kernel, an agent in each, a controller, a leaf switch.
 set -euo pipefail
+called_from=$PWD
 cd "$(dirname "$0")/.."
 
 usage() {
   cat <<'TXT'
 usage: sudo ./deploy/lab.sh COMMAND
-  up [--nodes N] [--systemd] [--profile FILE] [--bin DIR]
+  up [--nodes N] [--systemd] [--profile FILE] [--bin DIR] [--cmdline TEXT]
       boot N guests (1 to 8, default 4) and wait until all are compliant. --systemd: the last guest's init is systemd, with
-      D-Bus and the agent's packaged unit. --bin: programs that are built already
+      D-Bus and the agent's packaged unit. --bin: programs that are built already. --cmdline: more for the guests'
+      kernel, "rwlab.cc=inbox" for instance
   status                                         the guests, and what the controller says of them
   shell N [--stdin] [COMMAND…]                   a command in guest N, or a shell
   fault list | fault N PORT NAME ARGS… | fault N clear
@@ -18,6 +20,7 @@ usage: sudo ./deploy/lab.sh COMMAND
 Options of every command: --state DIR (default /run/railwright-lab).
 TXT
 }
+from_caller() { (cd "$called_from" && readlink -m "$1"); }
 usage_error() { echo "lab: $1" >&2; usage >&2; exit 64; }
 
 . tests/lab/names.sh     # names, state, say, die
@@ -32,7 +35,7 @@ usage_error() { echo "lab: $1" >&2; usage >&2; exit 64; }
 is_up() { [ -e "$state/up" ] && is_ours "$state/controller/pid"; }
 
 lab_down() {
-  [ -d "$state" ] || return 0
+  state_is_ours || return 0
   guests_down
   stop_pid "$state/controller/pid"
   leaf_down
@@ -51,6 +54,8 @@ prepare() {
   [ -x "$bin/railwright-agent-run" ] || die "$bin holds no railwright-agent-run" "deploy/build.sh release"
   fetch_tools
   build_image
+  # Nothing of root's in a user's checkout.
+  [ -z "${SUDO_UID:-}" ] || chown -R "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" "$build_dir" "$kernel"
 }
 
 print_result() {
@@ -63,12 +68,14 @@ print_result() {
 }
 
 next_lines() {
+  local with=""
+  [ "$state" = "$default_state" ] || with="--state $state "
   cat <<TXT
 
 next: $(cat "$state/bin")/railctl --controller $RAILCTL_CONTROLLER status
-      sudo deploy/lab.sh shell 1                 # or: shell 1 ip link set rail0 mtu 1500
+      sudo deploy/lab.sh shell ${with}1           # or: shell ${with}1 ip link set rail0 mtu 1500
       sudo deploy/lab.sh fault list
-      sudo deploy/lab.sh down
+      sudo deploy/lab.sh down $with
 TXT
 }
 
@@ -84,13 +91,12 @@ lab_up() {
     return 0
   fi
   prepare
-  if [ -d "$state" ]; then
+  if state_is_ours; then
     say "taking down what an earlier run left"
     lab_down
   fi
   [ ! -e "/run/netns/$leaf" ] || die "a network namespace $leaf is there that this lab ($state) has not made" "deploy/lab.sh down --state DIR of the lab that made it"
-  mkdir -p "$state"
-  chmod 700 "$state"
+  make_state
   echo "$nodes" > "$state/nodes"
   echo "$bin" > "$state/bin"
   trap '[ $? -eq 0 ] || echo "lab: what was started is left as it is, for a look; to remove it: sudo deploy/lab.sh down" >&2' EXIT
@@ -119,7 +125,7 @@ guest_is_there() {
 }
 
 lab_shell() {
-  local n=${1:-}
+  local n=${1#lab-}
   guest_is_there "$n"
   shift
   if [ "${1:-}" = --stdin ]; then shift; door_stdin "$n" "$@"
@@ -134,30 +140,32 @@ case "$command" in
   up|down|status|shell|fault|selftest|lldp) ;;
   *) usage_error "unknown command \"$command\"" ;;
 esac
-set_state "${RAILWRIGHT_LAB_STATE:-/run/railwright-lab}"
-if [ "${1:-}" = --state ]; then set_state "${2:?--state takes a folder}"; shift 2; fi
+default_state=/run/railwright-lab
+set_state "$(from_caller "${RAILWRIGHT_LAB_STATE:-$default_state}")"
+if [ "${1:-}" = --state ]; then set_state "$(from_caller "${2:?--state takes a folder}")"; shift 2; fi
 if [ "$(id -u)" -ne 0 ] && [ "$command $*" != "fault list" ]; then
   echo "lab: needs root for a network namespace and taps; next: sudo ./deploy/lab.sh $command" >&2
   exit 1
 fi
 
-nodes=4 profile="" bin="" systemd=no
+nodes=4 profile="" bin="" systemd=no cmdline=""
 case "$command" in
   up|down|status)
     while [ $# -gt 0 ]; do
       case "$1" in
         --nodes) nodes=${2:?--nodes takes a number}; shift ;;
         --systemd) systemd=yes ;;
-        --profile) profile=${2:?--profile takes a file}; shift ;;
-        --bin) bin=$(readlink -f "${2:?--bin takes a folder}"); shift ;;
-        --state) set_state "${2:?--state takes a folder}"; shift ;;
+        --profile) profile=$(from_caller "${2:?--profile takes a file}"); shift ;;
+        --cmdline) cmdline=${2:?--cmdline takes text}; shift ;;
+        --bin) bin=$(from_caller "${2:?--bin takes a folder}"); shift ;;
+        --state) set_state "$(from_caller "${2:?--state takes a folder}")"; shift ;;
         *) usage_error "unknown option \"$1\"" ;;
       esac
       shift
     done
     "lab_$command" ;;
-  shell) lab_shell "$@" ;;
-  fault) lab_fault "$@" ;;
+  shell) lab_shell "${@:-}" ;;
+  fault) lab_fault "${@:-}" ;;
   lldp) lldp "$@" ;;
-  selftest) tests/lab/selftest.sh --state "$state" "$@" ;;
+  selftest) exec tests/lab/selftest.sh --state "$state" "$@" ;;
 esac

@@ -5,17 +5,18 @@ fault_usage="fault list | fault N PORT NAME ARGS… | fault N clear"
 fault_dir=/sys/kernel/debug/rwlab
 
 fault_list() {
-  printf '%-16s %-20s %s\n' NAME ARGS SIMULATES
+  printf '%-16s %-23s %s\n' NAME ARGS SIMULATES
   grep -v '^#' "$lab_dir/faults.tsv" | while IFS=$'\t' read -r name args simulates; do
-    printf '%-16s %-20s %s\n' "$name" "$args" "$simulates"
+    printf '%-16s %-23s %s\n' "$name" "$args" "$simulates"
   done
-  echo "usage: deploy/lab.sh fault N PORT NAME ARGS…; \"off\" for ARGS ends one, \`fault N clear\` all of a guest"
+  echo "usage: deploy/lab.sh fault N PORT NAME ARGS…; \"off\" for ARGS ends one, \`fault N clear\` all of a guest; groups, registers, ranges: tests/lab/nic/README.md"
 }
 
 fault_clear() {
   # shellcheck disable=SC2016
   door "$1" 'for file in /sys/kernel/debug/rwlab/*/*; do
-    case "${file##*/}" in faults|eeprom|counter|module) ;; *) echo off > "$file" || status=1 ;; esac
+    case "${file##*/}" in faults|eeprom|counter) continue ;; esac
+    [ "$(cat "$file")" = off ] || echo off > "$file" || status=1
   done
   exit "${status:-0}"'
 }
@@ -32,7 +33,8 @@ fault_set() {
 }
 
 lab_fault() {
-  case "${1:-}" in
+  set -- "${1#lab-}" "${@:2}"
+  case "$1" in
     list) fault_list; return ;;
     [1-8]) guest_is_there "$1" ;;
     *) usage_error "$fault_usage" ;;

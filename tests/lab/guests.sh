@@ -8,7 +8,7 @@
 
 # Clocks whose rate is known: those that a kernel measures at boot run wild where the host is busy just then.
 guest_cmdline="console=ttyS0 quiet panic=-1 mitigations=off no_timer_check tsc=unstable clocksource=hpet nolapic_timer nowatchdog"
-guest_memory=${RAILWRIGHT_LAB_MEMORY:-512}   # MiB
+guest_memory=${RAILWRIGHT_LAB_MEMORY:-384}   # MiB; at boot the image is there twice
 
 guest_start() {
   local n=$1 dir=$state/guest-$1 mac initrd=$image
@@ -22,7 +22,7 @@ guest_start() {
     -M q35 -accel tcg,thread=multi,tb-size=128 -cpu max -smp 1 -m "$guest_memory" \
     -serial "file:$dir/console" -serial pty \
     -kernel "$kernel/vmlinuz" -initrd "$initrd" \
-    -append "$guest_cmdline rwlab.node=$n" \
+    -append "$guest_cmdline $cmdline lab.node=$n" \
     -netdev "tap,id=m,ifname=n${n}m,script=no,downscript=no" \
     -netdev "tap,id=r0,ifname=n${n}r0,script=no,downscript=no" \
     -netdev "tap,id=r1,ifname=n${n}r1,script=no,downscript=no" \

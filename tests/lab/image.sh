@@ -9,11 +9,16 @@ image_modules=(virtio_net crc32_generic crc32c_generic rdma_rxe rdma_ucm rdma_cm
                nft_log nft_reject_inet nf_conntrack configfs dummy sch_netem)
 lab_nic=$build_dir/nic                       # rwlab.ko and its fellows, where tests/lab/nic is there to be built
 
+# Built anew only for another kernel or of newer sources.
 build_lab_nic() {
+  local built=$lab_nic/built_for
   [ -x "$lab_dir/nic/build.sh" ] || return 0
+  cmp -s "$kernel/release" "$built" && [ -z "$(find "$lab_dir/nic" -newer "$built")" ] && return 0
   say "building the lab's NIC module"
+  deploy/packages.sh build
   "$lab_dir/nic/build.sh" "$kernel" "$lab_nic" > "$build_dir/nic.log" 2>&1 ||
     { tail -n 20 "$build_dir/nic.log" >&2; die "tests/lab/nic/build.sh failed (above)" "see $build_dir/nic.log"; }
+  cp "$kernel/release" "$built"
 }
 
 # cached LAYER STAMP: whether the layer was made of just these inputs.

@@ -38,7 +38,7 @@ lldpd_up() {
   { grep -v '^_lldpd:' /etc/group; echo '_lldpd:x:64077:'; } > "$dir/group"
   printf 'configure lldp tx-interval 5\nconfigure lldp portidsubtype ifname\n' > "$dir/lldpd.conf"
   # The names of files that the private /run hides are opened before it does.
-  nsenter --net="/run/netns/$leaf" -- unshare --mount --uts --propagation private -- sh -c '
+  setsid nsenter --net="/run/netns/$leaf" -- unshare --mount --uts --propagation private -- sh -c '
     mount --bind "$1/passwd" /etc/passwd && mount --bind "$1/group" /etc/group && hostname "$2" &&
     cp "$1/lldpd.conf" "$1/run/lldpd.conf" && mount --rbind "$1/run" /run && mkdir -p /run/lldpd &&
     LD_LIBRARY_PATH=$4 exec "$3" -d -L "$5" -O /run/lldpd.conf -u /run/lldpd.socket -I "n*r*" -S "lab leaf ($1/leaf)"' \

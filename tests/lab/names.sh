@@ -10,7 +10,7 @@ controller=$management_net.254:7470
 scan_interval=${RAILWRIGHT_LAB_SCAN_INTERVAL:-10}
 
 set_state() {
-  state=$1
+  state=$(readlink -m "$1")
   export RAILCTL_CONTROLLER=unix:$state/controller/controller.sock
 }
 
@@ -32,8 +32,18 @@ die() {
   exit 1
 }
 
+# state_is_ours: whether the lab made this folder, and may remove it with all that is in it.
+state_is_ours() { [ -e "$state/made_by_the_lab" ]; }
+make_state() {
+  if [ -d "$state" ] && [ -n "$(ls -A "$state")" ]; then die "$state is there, and not a lab's" "--state with a folder that is empty or not there"; fi
+  mkdir -p "$state"
+  chmod 700 "$state"
+  : > "$state/made_by_the_lab"
+}
+
 node_name() { printf 'lab-%d' "$1"; }
-# In the background nsenter itself is called: $! of a function is a shell, and not the program.
+# In the background nsenter itself is called, by setsid: $! of a function is a shell and not the program, and a Ctrl-C is
+# not meant for what shall stay.
 in_leaf() { nsenter --net="/run/netns/$leaf" -- "$@"; }
 nodes_up() { cat "$state/nodes" 2> /dev/null || echo 0; }
 

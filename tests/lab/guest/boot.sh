@@ -1,6 +1,6 @@
 #!/bin/sh
 # First thing in a guest: what a distribution's boot would have done before the agent's unit starts. Who this guest is
-# stands on the kernel's command line (rwlab.node=N). Lines that begin with RWLAB are for the host.
+# stands on the kernel's command line (lab.node=N). Lines that begin with RWLAB are for the host.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 . /lab/site.sh               # management_net, controller
 
@@ -39,13 +39,19 @@ join_management() {
   ip link set mgmt0 up
 }
 
+# What firmware does where an IOMMU is on: SrcValid, ReqRedir, CmpltRedir and UpstreamFwd on every bridge that has ACS
+# (QEMU's root port; its switch ports have none).
+acs_on() {
+  for device in /sys/bus/pci/devices/*; do
+    case "$(cat "$device/class")" in 0x0604*) setpci -s "${device##*/}" ECAP_ACS+6.w=1d 2> /dev/null ;; esac
+  done
+}
+
 # With the lab's own NIC module the rails are its netdevs over the virtio ports, else those ports by other names.
 make_rails() {
-  if [ -e "/lib/modules/$(uname -r)/lab/rwlab.ko" ] && modprobe rwlab stack=eth1,eth2 pairs=1 names=rail0,rail1,storage0,storage1; then
+  if [ -e "/lib/modules/$(uname -r)/lab/rwlab.ko" ] && modprobe rwlab stack=eth1,eth2 names=rail0,rail1; then
     ip link set eth1 mtu 9216 up
     ip link set eth2 mtu 9216 up
-    ip link set storage0 up                  # a port of another card, that nobody may touch
-    ip link set storage1 up
     nic=rwlab
   else
     ip link set eth1 name rail0
@@ -68,7 +74,7 @@ make_rdma() {
 
 fd=0
 mount_all
-node=$(sed -n 's/.*rwlab\.node=\([0-9]*\).*/\1/p' /proc/cmdline)
+node=$(sed -n 's/.*lab\.node=\([0-9]*\).*/\1/p' /proc/cmdline)
 hostname "lab-$node"
 mkdir -p /etc/railwright
 printf 'RAILWRIGHT_CONTROLLER=%s\nRAILWRIGHT_NODE=lab-%s\n' "$controller" "$node" > /etc/railwright/agent.env
@@ -77,6 +83,7 @@ echo "RWLAB boot $node"
 for module in virtio_net crc32c_generic; do modprobe "$module"; done
 name_ports
 join_management
+acs_on
 make_rails
 make_rdma
 for module in nf_tables nft_ct nf_conntrack; do modprobe "$module"; done
