@@ -50,7 +50,7 @@ can_break() {
   [[ "$flags" != *N* ]] || [ "$nic" = rwlab ] || return 1
   [[ "$flags" == *"$2"* ]]
 }
-any() { true; }
+any() { [[ "$1" != storage-* ]] || [ "$nic" = rwlab ]; }  # the storage port is the lab NIC's
 
 # rows FILE FILTER [ARG]: adds the lines that FILTER takes to `lines`, in an order drawn by the seed.
 rows() {
@@ -67,8 +67,11 @@ rows() {
 
 # What the commands of the tables know.
 prelude() {
-  printf 'n=%d railn=%d rail=rail%d rdma=rxe%d address=10.1%d.0.%d table=%d configfs=/sys/kernel/config/rdma_cm/rxe%d; ' \
-    "$1" "$2" "$2" "$2" "$2" "$1" $((101 + $2)) "$2"
+  printf 'n=%d railn=%d rail=rail%d rdma=rxe%d address=10.1%d.0.%d table=%d configfs=/sys/kernel/config/rdma_cm/rxe%d ecn=/sys/class/net/rail%d/ecn; ' \
+    "$1" "$2" "$2" "$2" "$2" "$1" $((101 + $2)) "$2" "$2"
+  # The root port above the rail's card, which is the bridge with ACS.
+  # shellcheck disable=SC2016
+  printf 'bridge=$(readlink -f /sys/class/net/$rail/device | cut -d / -f 5); '
 }
 
 patience=$((scan_interval * 2 + 60))         # seconds; emulation on a busy host is slow

@@ -24,6 +24,10 @@ site_apply() {
   mkdir -p "$state/site"
   sed "s/lab-\[1-[0-9]*\]/lab-[1-$1]/" "$lab_dir/site/cluster.yaml" > "$state/site/cluster.yaml"
   cp "${2:-$lab_dir/site/profile.yaml}" "$state/site/profile.yaml"
+  # What needs the lab's NIC: the guide's list, and the lab's own over it.
+  if [ -z "${2:-}" ] && [ -e "$lab_nic/rwlab.ko" ]; then
+    cp templates/guide-ofed-5.8.yaml "$lab_dir/site/fabric.yaml" "$state/site/"
+  fi
   railctl apply -f "$state/site" --yes --no-wait > "$state/site/apply.log" 2>&1 ||
     { cat "$state/site/apply.log" >&2; die "the documents were refused (above)" "mend $state/site/*.yaml's originals, then deploy/lab.sh up"; }
 }

@@ -49,9 +49,11 @@ acs_on() {
 
 # With the lab's own NIC module the rails are its netdevs over the virtio ports, else those ports by other names.
 make_rails() {
-  if [ -e "/lib/modules/$(uname -r)/lab/rwlab.ko" ] && modprobe rwlab stack=eth1,eth2 names=rail0,rail1; then
+  if [ -e "/lib/modules/$(uname -r)/lab/rwlab.ko" ] && modprobe rwlab stack=eth1,eth2 pairs=1 names=rail0,rail1,storage0,storage1; then
     ip link set eth1 mtu 9216 up
     ip link set eth2 mtu 9216 up
+    ip link set storage0 up                  # a port of another card, that nobody may touch
+    ip link set storage1 up
     nic=rwlab
   else
     ip link set eth1 name rail0
