@@ -2,8 +2,8 @@
 // railwright::machine.
 #pragma once
 
-#include <functional>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>

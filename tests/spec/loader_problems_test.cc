@@ -57,10 +57,10 @@ TEST(LoaderProblemsTest, Fields) {
   Check({
       {P("precedense: 3\n"), {"f:3:1: unknown field \"precedense\"; did you mean \"precedence\"?"}},
       {P("colour: red\n"),
-       {"f:3:1: unknown field \"colour\"; known are: name, for, mode, settings, precedence"}},
+       {"f:3:1: unknown field \"colour\"; known are: name, for, mode, settings, precedence, max_disruption"}},
       // The loader's own field is no field of the operator.
       {P("mark: {line: 1}\n"),
-       {"f:3:1: unknown field \"mark\"; known are: name, for, mode, settings, precedence"}},
+       {"f:3:1: unknown field \"mark\"; known are: name, for, mode, settings, precedence, max_disruption"}},
       // An empty condition would be none at all, and select every node.
       {P("for: {role: \"\"}\n"), {"f:3:13: role: must not be empty"}},
       {P("for: {nodes: []}\n"), {"f:3:14: nodes: must not be empty; leave it out"}},
@@ -155,7 +155,7 @@ TEST(LoaderProblemsTest, WhatYamlOffersAndWeRefuse) {
       {P("settings: {\"\": 1}\n"), {"f:3:12: a key must not be empty"}},
       {"%YAML 1.2\n---\n" + P(""), {"f:1:1: directives (%YAML, %TAG) are not accepted; remove the line"}},
       {P("<<: {mode: enforce}\n"),
-       {"f:3:1: unknown field \"<<\"; known are: name, for, mode, settings, precedence"}},
+       {"f:3:1: unknown field \"<<\"; known are: name, for, mode, settings, precedence, max_disruption"}},
   });
 }
 
