@@ -128,6 +128,11 @@ class SettingContract : public testing::TestWithParam<std::string> {
     return true;
   }
 
+  // A recorded machine may hold an error instead of a value: this one has no nft.
+  static bool HoldsAnError(const Setting& setting) {
+    return GetParam() == "h200-vm" && setting.info().key == "firewall.rdma";
+  }
+
   std::unique_ptr<WatchedMachine> machine_;
   NodeFacts facts_;
 };
@@ -144,6 +149,10 @@ TEST_P(SettingContract, EverySettingReadsWhatTheSnapshotHolds) {
     if (!Wish(setting, target, wish)) return;
     const auto observed = setting.Observe(*machine_, target);
     EXPECT_EQ(machine_->writes, 0) << "observing never writes";
+    if (HoldsAnError(setting)) {
+      EXPECT_EQ(observed.status().code(), Code::kFailedPrecondition) << observed.status().ToString();
+      return;
+    }
     ASSERT_TRUE(observed.ok()) << observed.status().ToString();
     const auto again = setting.Observe(*machine_, target);
     EXPECT_TRUE(again.ok() && Same(*observed, *again)) << "twice the same";
@@ -206,7 +215,7 @@ TEST_P(SettingContract, AFailingReadIsNeverAPass) {
                                      {Code::kUnimplemented, "no backend serves it"},
                                      {Code::kDeadlineExceeded, "no answer"}};
   ForEachWish([&](const Example& example, const std::string& wish, const Setting& setting, Target& target) {
-    if (!Wish(setting, target, wish)) return;
+    if (HoldsAnError(setting) || !Wish(setting, target, wish)) return;
     [[maybe_unused]] const Status applied = setting.Apply(*machine_, target, target.wish);
     machine_->reads.clear();
     const auto fulfilled = setting.Observe(*machine_, target);
