@@ -111,7 +111,8 @@ class PackageIntegrity final : public Check {
   }
 
   static Status LookAtModules(const Machine& machine, Finding& finding, std::vector<std::string>& outdated) {
-    std::vector<std::string> same;
+    std::vector<std::string> same, fileless;
+    bool any_file = false;
     for (const std::string_view name : kModules) {
       const std::string module(name), loaded_path = "/sys/module/" + module + "/srcversion";
       // Neither is what is built in, nor what is not loaded.
@@ -121,10 +122,11 @@ class PackageIntegrity final : public Check {
       const std::string path = "/kmod/" + module + "/info";
       const auto text = machine.Get(path);
       if (!text.ok() && text.status().code() == Code::kNotFound) {
-        outdated.push_back(module + " is loaded, and this kernel has no file of it any more");
+        fileless.push_back(module);
         continue;
       }
       if (!text.ok()) return text.status();
+      any_file = true;
       const auto fields = Fields::Parse(*text);
       if (!fields.ok()) return fields.status().Within(path);
       const std::string *disk = fields->Find("srcversion"), *version = fields->Find("version");
@@ -140,6 +142,14 @@ class PackageIntegrity final : public Check {
       finding.evidence.push_back(loaded_path + ": " + *loaded);
       finding.evidence.push_back(path + ": " + *text);
     }
+    // Loaded out of an initramfs, from a root without modules, there is nothing on disk to compare with.
+    if (!fileless.empty() && !any_file)
+      return Status(Code::kUnknown,
+                    Joined(fileless, ", ") +
+                        ": loaded, and no module file of this kernel is on disk, so that nothing "
+                        "can be compared; was the running kernel's package removed?");
+    for (const std::string& module : fileless)
+      outdated.push_back(module + " is loaded, and this kernel has no file of it any more");
     if (!same.empty()) finding.evidence.push_back("/kmod: as on disk: " + Joined(same, ", "));
     return Ok();
   }

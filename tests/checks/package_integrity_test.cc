@@ -53,9 +53,18 @@ TEST(PackageIntegrityTest, ALoadedModuleThatIsNotTheOneOnDiskIsNamed) {
   const Finding finding = Look(machine);
   EXPECT_EQ(finding.reason, "ModuleOutdated");
   EXPECT_EQ(finding.message,
-            "ib_core is loaded, and this kernel has no file of it any more; the loaded nvidia 550.163.01 is "
-            "not the "
-            "one on disk, 580.159.04");
+            "the loaded nvidia 550.163.01 is not the one on disk, 580.159.04; ib_core is loaded, and this "
+            "kernel has "
+            "no file of it any more");
+}
+
+TEST(PackageIntegrityTest, WhereNoModuleFileIsOnDiskNothingCanBeCompared) {
+  FakeMachine machine;
+  machine.Put("/sys/module/nvidia/srcversion", "ABC");
+  const Finding finding = Look(machine);
+  EXPECT_EQ(finding.verdict, Verdict::kUnknown);
+  EXPECT_NE(finding.message.find("no module file of this kernel is on disk"), std::string::npos)
+      << finding.message;
 }
 
 TEST(PackageIntegrityTest, WhatCannotBeReadIsUnknown) {
