@@ -31,7 +31,11 @@ void ForEachLine(std::string_view text, Use use) {
   }
 }
 
-// "pid 4711 has 8 queue pairs in RTS on mlx5_0, 2 more users"; "" when nobody has any.
+// RTR as well: the end that only receives (ib_write_bw's server) never leaves it, and a flap there ends the
+// sender's connection.
+bool IsConnected(std::string_view state) { return state == "RTR" || state == "RTS" || state == "SQD"; }
+
+// "pid 4711 has 8 connected queue pairs on mlx5_0, 2 more users"; "" when nobody has any.
 std::string UsersOf(const Machine& machine, const std::string& ibdev) {
   const auto text = machine.Get("/rdma/dev/" + ibdev + "/qps");
   if (!text.ok()) {
@@ -42,15 +46,15 @@ std::string UsersOf(const Machine& machine, const std::string& ibdev) {
   std::map<std::string, std::uint32_t> users;
   ForEachLine(*text, [&](std::string_view line) {
     const std::string_view type = Field(line, "type");
-    if (Field(line, "state") != "RTS" || type == "GSI" || type == "SMI") return;
+    if (!IsConnected(Field(line, "state")) || type == "GSI" || type == "SMI") return;
     const std::string_view pid = Field(line, "pid");
     ++users[pid.empty() ? "the kernel's " + std::string(Field(line, "kernel")) : "pid " + std::string(pid)];
   });
   if (users.empty()) return {};
   const auto first = std::max_element(users.begin(), users.end(),
                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  std::string sentence = first->first + " has " + std::to_string(first->second) + " queue pair" +
-                         (first->second == 1 ? "" : "s") + " in RTS on " + ibdev;
+  std::string sentence = first->first + " has " + std::to_string(first->second) + " connected queue pair" +
+                         (first->second == 1 ? "" : "s") + " on " + ibdev;
   if (users.size() > 1)
     sentence += ", and " + std::to_string(users.size() - 1) + " more user" + (users.size() > 2 ? "s" : "");
   return sentence;

@@ -14,12 +14,12 @@ namespace railwright {
 /// no evidence of a job is not evidence of none.
 struct Busy {
   std::string gpu;                           ///< "pid 4711 on GPU 0000:06:00.0"; "" = no GPU runs a process
-  std::map<std::string, std::string> ports;  ///< netdev → "pid 4711 has 8 queue pairs in RTS on mlx5_0"
+  std::map<std::string, std::string> ports;  ///< netdev → "pid 4711 has 8 connected queue pairs on mlx5_0"
 };
 
 /// Reads /rdma/dev/<ibdev>/qps of every bound port that has an RDMA device, and /nvml/<bdf>/processes of
-/// every GPU. A queue pair counts in state RTS, whoever made it (nvme_rdma's as well as a process's), except
-/// the management ones of the kernel (SMI, GSI). Never writes.
+/// every GPU. A queue pair counts in the states RTR, RTS and SQD, whoever made it (nvme_rdma's as well as a
+/// process's), except the management ones of the kernel (SMI, GSI). Never writes.
 Busy LookForJobs(const Machine& machine, const NodeFacts& facts);
 
 /// Why a write that disturbs `blast` on `target` would hurt a job, or "" when it would not. What is no

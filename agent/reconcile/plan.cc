@@ -124,8 +124,7 @@ void RefuseIfBusy(Step& step, const Busy& busy, const NodeFacts& facts) {
   const std::string user = HurtBy(busy, facts, step);
   if (user.empty()) return;
   Refuse(step, "Busy",
-         "busy: " + user + "; a change of class " + std::string(Name(step.disruption)) +
-             " waits until nobody is hurt");
+         user + "; a change of class " + std::string(Name(step.disruption)) + " waits until nobody is hurt");
 }
 
 void Annotate(Finding& finding, const Step& step) {

@@ -18,7 +18,7 @@ constexpr std::array kPages{
         "that takes a link down, resets a function or reboots is not done without that word."},
     ReasonPage{
         "Busy", "RW-9044", "The change would hurt a job that runs now.",
-        "A queue pair in state RTS uses the port, or a process runs on a GPU of the node, and the change is "
+        "A connected queue pair uses the port, or a process runs on a GPU of the node, and the change is "
         "above TrafficBlip. The message names who. Nothing is to be done: the agent looks again each 10 s "
         "and makes the change when nobody uses the port. Whose use cannot be told counts as busy."},
     ReasonPage{

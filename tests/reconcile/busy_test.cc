@@ -56,11 +56,19 @@ TEST(BusyGuardTest, APortWithAQueuePairInRtsIsLeftAloneAndItsIdleNeighbourIsNot)
   const Finding& held = node.Of("link.speed", "rail0");
   EXPECT_EQ(held.verdict, Verdict::kPending);
   EXPECT_EQ(held.reason, "Busy");
-  EXPECT_NE(held.message.find("pid 4711 has 2 queue pairs in RTS on mlx5_0"), std::string::npos)
+  EXPECT_NE(held.message.find("pid 4711 has 2 connected queue pairs on mlx5_0"), std::string::npos)
       << held.message;
   EXPECT_EQ(node.Value("/ethtool/rail0/speed"), "100");
   EXPECT_EQ(node.Value("/ethtool/rail1/speed"), "400");
   EXPECT_EQ(node.Value("/rtnl/link/rail0/mtu"), "4200") << "a TrafficBlip is not held back";
+}
+
+TEST(BusyGuardTest, TheEndThatOnlyReceivesIsBusyToo) {
+  BusyNode node;
+  node.machine.Put(kQps0, "qpn=17 port=1 type=RC state=RTR pid=4711");
+  node.Apply(BusyNode::Flaps(1));
+  EXPECT_EQ(node.Of("link.speed", "rail0").reason, "Busy");
+  EXPECT_EQ(node.Value("/ethtool/rail0/speed"), "100");
 }
 
 TEST(BusyGuardTest, WhatWaitedIsDoneByItselfWhenTheJobHasEnded) {
