@@ -12,6 +12,7 @@ cd "$(dirname "$0")/../.."
 . tests/lab/door.sh
 . tests/lab/site.sh
 . tests/lab/traffic.sh   # RDMA connections that must live on
+. tests/lab/replay.sh    # a recording says outside what the node said inside
 
 seed=$((RANDOM * 32768 + RANDOM)) breaks=20 controls=10 under_traffic=5 bin=() only="" list=no
 set_state "${RAILWRIGHT_LAB_STATE:-/run/railwright-lab}"
@@ -211,6 +212,13 @@ nic=$(sed -n 's/^RWLAB ready.* nic=\([a-z]*\).*/\1/p' "$state/guest-1/console")
 site_wait 60
 
 echo "lab selftest: seed $seed, $count guests, NIC $nic, scan every $scan_interval s"
+if [ -z "$only" ]; then
+  if replay_judge 1; then row ok recording "$(node_name 1)" - "$replay_told"; else
+    failed+=("the recording of $(node_name 1): $reason")
+    row FAIL recording "$(node_name 1)" - "$reason"
+  fi
+  until_true "$patience" all_compliant || failed+=("not all nodes are compliant after the recording")
+fi
 available=$(grep -vc '^#' tests/lab/controls.tsv)
 [ "$controls" -le "$available" ] || controls=$available
 controls_set
