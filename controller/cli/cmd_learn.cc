@@ -175,6 +175,8 @@ ExitCode Run(Context& context, const LearnOptions& options) {
     context.console.Note(Sentence(*lesson, *made));
     return code;
   }
+  if (!options.output_dir.empty()) std::filesystem::create_directories(options.output_dir, error);
+  // A folder that could not be made is told by the write.
   const Status written = WriteWholeFile(path, made->text, {.mode = 0644, .overwrite = options.force});
   if (written.code() == Code::kAlreadyExists) return taken();
   if (!written.ok()) return Fail(context, written.Within("the documents could not be written"));
