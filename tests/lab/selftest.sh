@@ -12,6 +12,7 @@ cd "$(dirname "$0")/../.."
 . tests/lab/door.sh
 . tests/lab/site.sh
 . tests/lab/traffic.sh   # RDMA connections that must live on
+. tests/lab/busy.sh      # what would hurt them waits
 . tests/lab/replay.sh    # a recording says outside what the node said inside
 
 seed=$((RANDOM * 32768 + RANDOM)) breaks=20 controls=10 under_traffic=5 bin=() only="" list=no
@@ -212,6 +213,12 @@ nic=$(sed -n 's/^RWLAB ready.* nic=\([a-z]*\).*/\1/p' "$state/guest-1/console")
 site_wait 60
 
 echo "lab selftest: seed $seed, $count guests, NIC $nic, scan every $scan_interval s"
+if [ -z "$only" ] && [ "$nic" = rwlab ]; then
+  # What the documents ask for and no guest has, by name: a guest has no card of NVIDIA's and no GPU.
+  absent=$(status_json | jq -r '[.nodes[].findings[] | select(.verdict == "NotApplicable") | "\(.key) \(.reason)"] | unique | join(", ")')
+  if [ "$absent" = "driver.ofed NoMlxDriver, pcie.affinity NoGpu" ]; then row ok not-applicable all - "$absent"
+  else row FAIL not-applicable all - "$absent"; failed+=("not applicable: $absent"); fi
+fi
 if [ -z "$only" ]; then
   if replay_judge 1; then row ok recording "$(node_name 1)" - "$replay_told"; else
     failed+=("the recording of $(node_name 1): $reason")
@@ -227,7 +234,14 @@ if [ "$under_traffic" -gt 0 ]; then
   echo " $under_traffic breaks under RDMA traffic between lab-1 and lab-2"
   traffic_start 1 2
   breaks_of "$under_traffic" T 1 2
+  busy_reason=""
+  [ "$nic" != rwlab ] || [ -n "$only" ] || busy_begin 1 2 || true
   traffic_stop 1 2
+  if [ "$nic" = rwlab ] && [ -z "$only" ]; then
+    [ -n "$busy_reason" ] || busy_end 1 2 || true
+    if [ -z "$busy_reason" ]; then row ok busy "lab-1,2" - "a change that flaps links waited for the traffic's end on 4 of 4 ports"
+    else row FAIL busy "lab-1,2" - "$busy_reason"; failed+=("busy guard: $busy_reason"); fi
+  fi
 fi
 mapfile -t all_nodes < <(seq "$count")
 # Of the rest most concern what only a card has: that is what nobody else looks after.
