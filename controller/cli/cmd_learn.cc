@@ -93,7 +93,8 @@ std::string Sentence(const Lesson& lesson, const LearnedDocuments& made) {
   const auto tell = [&](std::size_t count, const std::string& what) {
     if (count > 0) text += "; " + std::to_string(count) + " " + what;
   };
-  tell(Count(made, Agreement::kDiffers), "differ between nodes");
+  const std::size_t differ = Count(made, Agreement::kDiffers);
+  tell(differ, differ == 1 ? "differs between nodes" : "differ between nodes");
   tell(Count(made, Agreement::kUnread), "could not be read everywhere");
   tell(Count(made, Agreement::kDeclared), "declared by other profiles");
   for (const v1::NotAnswered& one : lesson.silent)
