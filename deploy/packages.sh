@@ -10,7 +10,7 @@ build=(g++ cmake ninja-build pkg-config git ca-certificates ccache libgrpc++-dev
 test=(libgtest-dev libgmock-dev libbenchmark-dev clang-format strace file dpkg-dev bash-completion iptables dbus-daemon)
 guest=(qemu-system-x86 busybox-static cpio gzip ethtool)
 # What runs on this host; what guests and leaf run is fetched and not installed (tests/lab/tools.sh).
-lab=(qemu-system-x86 busybox-static cpio xz-utils kmod iproute2 jq binutils)
+lab=(qemu-system-x86 busybox-static cpio xz-utils kmod iproute2 jq binutils make gcc-12 libc6-dev)
 fuzz=(clang-14 libclang-rt-14-dev llvm-14)
 
 wanted=()

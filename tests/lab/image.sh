@@ -13,6 +13,7 @@ lab_nic=$build_dir/nic                       # rwlab.ko and its fellows, where t
 build_lab_nic() {
   local built=$lab_nic/built_for
   [ -x "$lab_dir/nic/build.sh" ] || return 0
+  "$lab_dir/nic/fits.sh" "$kernel" || { say "the rails are plain virtio NICs (above)"; return 0; }
   cmp -s "$kernel/release" "$built" && [ -z "$(find "$lab_dir/nic" -newer "$built")" ] && return 0
   say "building the lab's NIC module"
   deploy/packages.sh build

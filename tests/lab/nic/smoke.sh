@@ -7,6 +7,7 @@ modules=${2:-$kernel/../lab}
 here=$(cd "$(dirname "$0")" && pwd)
 guest=$here/../../guest
 [ -e "$kernel/vmlinuz" ] || { echo "no kernel in $kernel; next: tests/guest/fetch_kernel.sh $kernel" >&2; exit 1; }
+"$here/fits.sh" "$kernel" || { echo "SKIPPED: $("$here/fits.sh" "$kernel" 2>&1)"; exit 77; }
 command -v qemu-system-x86_64 >/dev/null || { echo "qemu-system-x86_64 is missing; next: deploy/packages.sh guest" >&2; exit 1; }
 [ $# -ge 2 ] || "$here/build.sh" "$kernel" "$modules"
 tmp=$(mktemp -d)
