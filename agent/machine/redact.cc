@@ -145,8 +145,8 @@ void Redactor::Learn(std::string_view path, std::string_view text) {
   if (IsSerialPath(path) && !SaysNothing(text) && text.find('\n') == std::string_view::npos)
     words_.emplace(Lower(text), Replacement(serials_, text, "serial-"));
   if (IsBelow(path, "/devlink") || IsBelow(path, "/nvml")) {
-    const Result<Fields> fields = Fields::Parse(text);
-    for (const auto& [name, value] : fields.ok() ? fields->all() : Fields().all())
+    const Fields fields = Fields::Parse(text).value_or({});
+    for (const auto& [name, value] : fields.all())
       if (name.ends_with("serial") && !SaysNothing(value))
         words_.emplace(Lower(value), Replacement(serials_, value, "serial-"));
   }
