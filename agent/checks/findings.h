@@ -1,6 +1,7 @@
 // What the checks of fabric ports have in common: a finding a port, and why there is none.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,8 +29,12 @@ inline Finding Unread(const CheckInfo& info, const std::string& target, const St
                      "read it by hand on the node: the path stands in the message");
 }
 
-/// What `/pci` tells; read once for all ports, since it costs a file a function.
-inline Result<PciTree> ReadPciTree(const Machine& machine) {
+/// What `/pci` tells; read once for all ports, since it costs a file a function. Where no port sits on a
+/// function (a host of virtual interfaces) nothing is asked of it, and it is empty.
+inline Result<PciTree> ReadPciTree(const Machine& machine, const NodeFacts& facts) {
+  if (std::none_of(facts.ports.begin(), facts.ports.end(),
+                   [](const BoundPort& port) { return !port.bdf.empty(); }))
+    return PciTree();
   RW_ASSIGN_OR_RETURN(const std::string text, machine.Get("/pci"));
   auto tree = PciTree::Parse(text);
   if (!tree.ok()) return tree.status().Within("/pci");

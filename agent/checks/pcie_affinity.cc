@@ -29,7 +29,7 @@ class PcieAffinity final : public Check {
   }
 
   std::vector<Finding> Run(const Machine& machine, const NodeFacts& facts) const override {
-    const auto tree = ReadPciTree(machine);
+    const auto tree = ReadPciTree(machine, facts);
     return ForEachFabricPort(info(), facts, [&](const BoundPort& port) {
       if (port.bdf.empty())
         return MakeFinding(info(), port.port.name, Verdict::kNotApplicable, "NoPciDevice",

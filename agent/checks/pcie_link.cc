@@ -43,7 +43,7 @@ class PcieLink final : public Check {
   }
 
   std::vector<Finding> Run(const Machine& machine, const NodeFacts& facts) const override {
-    const auto tree = ReadPciTree(machine);
+    const auto tree = ReadPciTree(machine, facts);
     auto findings = ForEachFabricPort(info(), facts, [&](const BoundPort& port) {
       if (port.bdf.empty())
         return MakeFinding(info(), port.port.name, Verdict::kNotApplicable, "NoPciDevice",

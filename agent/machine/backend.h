@@ -53,8 +53,8 @@ std::unique_ptr<Backend> MakeNvml(std::string library);
 std::unique_ptr<Backend> MakeNft(std::string ruleset_file);
 /// `/kmod`, modules and their state below `root`.
 std::unique_ptr<Backend> MakeKmod(std::string root);
-/// `/pkg`, the package database below `root`.
-std::unique_ptr<Backend> MakePackages(std::string root);
+/// `/pkg`, the package database below `root`; what it holds is kept in `index_file` ("": not kept).
+std::unique_ptr<Backend> MakePackages(std::string root, std::string index_file);
 /// `/pci`, sysfs below `root`.
 std::unique_ptr<Backend> MakePci(std::string root);
 /// `/nvconfig`, sysfs below `root`. `programs` are tried in order; none: mstconfig and mlxconfig where they

@@ -1,7 +1,6 @@
 #include "agent/machine/kept_listing.h"
 
 #include <fcntl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,29 +16,24 @@ namespace {
 /// Larger rulesets are listed anew by each program: reading them costs about what listing does.
 constexpr std::size_t kLargest = std::size_t{16} << 20;
 
-/// "railwright-nft 1 <boot id> <cookie> <generation>\n": what the listing below it is of; "" when the kernel
-/// does not tell (cookies since Linux 5.14).
-std::string Heading(std::uint32_t generation) {
+/// "railwright 1 <boot id> <what>\n": what the listing below it is of; "" when the kernel does not tell.
+std::string Heading(std::string_view what) {
+  if (what.empty()) return {};
   std::array<char, 36> boot{};  // a UUID
   const Descriptor id(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   if (!id || ::read(id.get(), boot.data(), boot.size()) != static_cast<ssize_t>(boot.size())) return {};
-  const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  std::uint64_t cookie = 0;
-  socklen_t size = sizeof cookie;
-  if (!socket || ::getsockopt(socket.get(), SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &size) != 0) return {};
-  return "railwright-nft 1 " + std::string(boot.data(), boot.size()) + " " + std::to_string(cookie) + " " +
-         std::to_string(generation) + "\n";
+  return "railwright 1 " + std::string(boot.data(), boot.size()) + " " + std::string(what) + "\n";
 }
 
 }  // namespace
 
-std::optional<std::string> KeptListing::Read(std::uint32_t generation) const {
+std::optional<std::string> KeptListing::Read(std::string_view what) const {
   if (file_.empty()) return std::nullopt;
   const Descriptor fd(::open(file_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat facts {};
   if (!fd || ::fstat(fd.get(), &facts) != 0) return std::nullopt;
   if (!S_ISREG(facts.st_mode) || facts.st_uid != 0 || (facts.st_mode & 077) != 0) return std::nullopt;
-  const std::string heading = Heading(generation);
+  const std::string heading = Heading(what);
   const auto size = static_cast<std::size_t>(facts.st_size);
   if (heading.empty() || size <= heading.size() || size > kLargest) return std::nullopt;
   std::string text(size, '\0');
@@ -51,11 +45,11 @@ std::optional<std::string> KeptListing::Read(std::uint32_t generation) const {
   return text;
 }
 
-void KeptListing::Write(std::uint32_t generation, std::string_view listing) const {
+void KeptListing::Write(std::string_view what, std::string_view listing) const {
   if (file_.empty() || ::geteuid() != 0 || listing.size() > kLargest / 2) return;
   const std::string folder = file_.substr(0, file_.rfind('/'));
   if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return;
-  const std::string heading = Heading(generation);
+  const std::string heading = Heading(what);
   if (heading.empty()) return;
   const std::string temporary = file_ + "." + std::to_string(::getpid());
   const Descriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));

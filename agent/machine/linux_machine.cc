@@ -26,7 +26,7 @@ class LinuxMachine final : public Machine {
     Serve("/dcb", MakeDcb(route_.conversation(), [this] { return LinkNames(route_); }));
     Serve("/nft", MakeNft(options.ruleset_file));
     Serve("/kmod", MakeKmod(options.root));
-    Serve("/pkg", MakePackages(options.root));
+    Serve("/pkg", MakePackages(options.root, options.package_file));
     Serve("/pci", MakePci(options.root));
     Serve("/nvconfig", MakeNvConfig(options.root));
     Serve("/rdma", MakeRdma());

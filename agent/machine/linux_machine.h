@@ -11,11 +11,14 @@ namespace railwright {
 
 /// On a filesystem that does not outlive a boot, in a folder that only root writes.
 inline constexpr char kRulesetFile[] = "/run/railwright-agent/nft-ruleset";
+inline constexpr char kPackageFile[] = "/run/railwright-agent/packages";
 
 struct LinuxMachineOptions {
   std::string root{};  ///< prefix of every /sys, /proc, /file path; "" in production
   /// Where the last listing of the nftables ruleset is kept for the next program (kRulesetFile); "" nowhere.
   std::string ruleset_file{};
+  /// Where the package database, taken apart, is kept for the next program (kPackageFile); "" nowhere.
+  std::string package_file{};
   /// NVIDIA's management library, as dlopen(3) takes it.
   std::string nvml_library{"libnvidia-ml.so.1"};
 };

@@ -2,11 +2,13 @@
 #include <arpa/inet.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
+#include <sys/socket.h>
 
 #include <cerrno>
 #include <optional>
 
 #include "agent/machine/backend.h"
+#include "agent/machine/descriptor.h"
 #include "agent/machine/kept_listing.h"
 #include "agent/machine/netlink_socket.h"
 #include "agent/machine/nft_document.h"
@@ -53,6 +55,17 @@ Status CouldNotLook(const Status& status) {
   if (status.code() != Code::kNotFound) return status;
   return Status(Code::kFailedPrecondition, status.message() + "; is the package nftables whole?",
                 status.error_number());
+}
+
+/// "nft <cookie> <generation>": the network namespace of the calling thread, by the number that the kernel
+/// never gives twice in a boot, and its ruleset's generation promise the same ruleset, as they do to a
+/// program that keeps the listing in memory. "" when the kernel does not tell (cookies since Linux 5.14).
+std::string RulesetOf(std::uint32_t generation) {
+  const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  std::uint64_t cookie = 0;
+  socklen_t size = sizeof cookie;
+  if (!socket || ::getsockopt(socket.get(), SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &size) != 0) return {};
+  return "nft " + std::to_string(cookie) + " " + std::to_string(generation);
 }
 
 class Nft final : public Backend {
@@ -136,7 +149,7 @@ class Nft final : public Backend {
     if (listed_ == before) return Ok();
     listed_.reset();
     tables_.reset();
-    if (auto kept = kept_.Read(before)) {
+    if (auto kept = kept_.Read(RulesetOf(before))) {
       listing_ = std::move(*kept);
       listed_ = before;
       return Ok();
@@ -150,7 +163,7 @@ class Nft final : public Backend {
         listing_ = std::move(result->out);
         listing_.resize(listing_.find_last_not_of('\n') + 1);
         listed_ = after;
-        kept_.Write(after, listing_);
+        kept_.Write(RulesetOf(after), listing_);
         return Ok();
       }
       before = after;

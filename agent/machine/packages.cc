@@ -1,11 +1,14 @@
 // /pkg/<name>: Debian packages, out of dpkg's database, parsed once per change of the file.
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <optional>
 
 #include "agent/machine/backend.h"
-#include "agent/machine/kept_files.h"
+#include "agent/machine/descriptor.h"
+#include "agent/machine/kept_listing.h"
 #include "agent/machine/paths.h"
 #include "core/decode/dpkg_status.h"
 #include "core/decode/fields.h"
@@ -18,15 +21,39 @@ struct Mark {
   ino_t inode = 0;
   off_t size = 0;
   timespec modified{};
+  std::string Text() const {
+    return std::to_string(inode) + " " + std::to_string(size) + " " + std::to_string(modified.tv_sec) + "." +
+           std::to_string(modified.tv_nsec);
+  }
   bool operator==(const Mark& other) const {
     return inode == other.inode && size == other.size && modified.tv_sec == other.modified.tv_sec &&
            modified.tv_nsec == other.modified.tv_nsec;
   }
 };
 
+/// A whole file in one read: a buffer that grows by doubling touches a megabyte's pages twice. Read and not
+/// mapped, since an editor may cut the file short in place, and a mapping would end the program then.
+Result<std::string> ReadWhole(const std::string& file) {
+  const Descriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat facts {};
+  if (!fd || ::fstat(fd.get(), &facts) != 0) return FromErrno(errno, file);
+  std::string text(static_cast<std::size_t>(facts.st_size), '\0');
+  std::size_t have = 0;
+  while (have < text.size()) {
+    const ssize_t got = ::read(fd.get(), text.data() + have, text.size() - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FromErrno(errno, file);
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  text.resize(have);
+  return text;
+}
+
 class Packages final : public Backend {
  public:
-  explicit Packages(std::string root) : file_(std::move(root) + "/var/lib/dpkg/status") {}
+  Packages(std::string root, std::string index_file)
+      : file_(std::move(root) + "/var/lib/dpkg/status"), kept_(std::move(index_file)) {}
 
   Result<std::string> Get(std::string_view path) override {
     const auto parts = PathParts(path);
@@ -66,26 +93,37 @@ class Packages final : public Backend {
     const Mark mark{facts.st_ino, facts.st_size, facts.st_mtim};
     if (status_ && mark == mark_) return Ok();
     status_.reset();
-    // Not a kernel file, so nothing is kept open.
-    KeptFiles reader;
-    const Result<std::string> text = reader.Read("/var/lib/dpkg/status", file_);
+    const std::string what = "pkg " + std::to_string(facts.st_dev) + " " + mark.Text();
+    if (auto kept = kept_.Read(what)) {
+      text_ = std::move(*kept);
+      if (Result<DpkgStatus> decoded = DpkgStatus::DecodeIndex(text_); decoded.ok()) {
+        status_ = std::move(*decoded);
+        mark_ = mark;
+        return Ok();
+      }
+    }
+    Result<std::string> text = ReadWhole(file_);
     if (!text.ok()) return text.status().Within(path);
-    Result<DpkgStatus> decoded = DpkgStatus::Decode(*text);
+    text_ = std::move(*text);
+    Result<DpkgStatus> decoded = DpkgStatus::Decode(text_);
     if (!decoded.ok()) return decoded.status().Within(path);
     status_ = std::move(*decoded);
     mark_ = mark;
+    kept_.Write(what, status_->Index());
     return Ok();
   }
 
   std::string file_;
+  const KeptListing kept_;
   Mark mark_;
+  std::string text_;  // where what status_ shows lies
   std::optional<DpkgStatus> status_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> MakePackages(std::string root) {
-  return std::make_unique<Packages>(std::move(root));
+std::unique_ptr<Backend> MakePackages(std::string root, std::string index_file) {
+  return std::make_unique<Packages>(std::move(root), std::move(index_file));
 }
 
 }  // namespace railwright::machine

@@ -35,9 +35,9 @@ ExitCode Check(const CheckOptions& options, const Console& console) {
   }
   auto documents = ReadDocuments(options.files, std::cin);
   if (!documents.ok()) return console.Fail(documents.status());
-  auto machine = options.snapshot.empty()
-                     ? Result<std::unique_ptr<Machine>>(MakeLinuxMachine({.ruleset_file = kRulesetFile}))
-                     : OpenSnapshotMachine(options.snapshot);
+  auto machine = options.snapshot.empty() ? Result<std::unique_ptr<Machine>>(MakeLinuxMachine(
+                                                {.ruleset_file = kRulesetFile, .package_file = kPackageFile}))
+                                          : OpenSnapshotMachine(options.snapshot);
   if (!machine.ok()) return console.Fail(machine.status());
 
   const CatalogDeclarations declarations;

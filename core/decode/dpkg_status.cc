@@ -1,6 +1,7 @@
 #include "core/decode/dpkg_status.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace railwright {
 namespace {
@@ -15,21 +16,33 @@ std::string_view Trimmed(std::string_view text) {
 struct Paragraph {
   std::string_view name, status, version, architecture;
   bool empty = true;
+
+  /// Where the value of a field goes; null for the many that do not matter.
+  std::string_view* Kept(std::string_view field) {
+    switch (field.size()) {
+      case 6: return field == "Status" ? &status : nullptr;
+      case 7: return field == "Package" ? &name : field == "Version" ? &version : nullptr;
+      case 12: return field == "Architecture" ? &architecture : nullptr;
+      default: return nullptr;
+    }
+  }
 };
 
 /// "hold ok installed" → want and state; the word between tells whether the entry itself is sound.
-void Keep(const Paragraph& paragraph,
-          std::map<std::string, std::vector<DebianPackage>, std::less<>>& packages) {
+void Keep(const Paragraph& paragraph, std::vector<DebianPackage>& packages) {
   std::string_view want = paragraph.status.substr(0, paragraph.status.find(' '));
   auto last = paragraph.status.rfind(' ');
   std::string_view state =
       last == std::string_view::npos ? std::string_view() : paragraph.status.substr(last + 1);
   if (paragraph.name.empty() || state.empty() || state == "not-installed" || state == "config-files") return;
-  packages[std::string(paragraph.name)].push_back({.architecture = std::string(paragraph.architecture),
-                                                   .version = std::string(paragraph.version),
-                                                   .state = std::string(state),
-                                                   .hold = want == "hold"});
+  packages.push_back({.name = paragraph.name,
+                      .architecture = paragraph.architecture,
+                      .version = paragraph.version,
+                      .state = state,
+                      .hold = want == "hold"});
 }
+
+bool ByName(const DebianPackage& a, const DebianPackage& b) { return a.name < b.name; }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -89,15 +102,20 @@ Result<DpkgStatus> DpkgStatus::Decode(std::string_view text) {
     if (!paragraph.empty) Keep(paragraph, result.packages_);
     paragraph = Paragraph();
   };
-  while (!text.empty()) {
+  // A million bytes at each check: the first byte tells what most lines are.
+  for (const char *at = text.data(), *const all = at + text.size(); at < all;) {
     ++number;
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    if (Trimmed(line).empty()) {
+    const void* const newline = std::memchr(at, '\n', static_cast<std::size_t>(all - at));
+    const char* const past = newline == nullptr ? all : static_cast<const char*>(newline);
+    const std::string_view line(at, static_cast<std::size_t>(past - at));
+    at = past + (newline == nullptr ? 0 : 1);
+    const char first = line.empty() ? ' ' : line[0];
+    const bool indented = first == ' ' || first == '\t' || first == '\r';
+    if (indented && line.find_first_not_of(" \t\r") == std::string_view::npos) {
       end();
       continue;
     }
-    if (line[0] == ' ' || line[0] == '\t') {  // goes on with the field above
+    if (first == ' ' || first == '\t') {  // goes on with the field above
       if (paragraph.empty)
         return Status(Code::kDataLoss, "package database: line " + std::to_string(number) +
                                            " continues a field that never began");
@@ -108,20 +126,59 @@ Result<DpkgStatus> DpkgStatus::Decode(std::string_view text) {
       return Status(Code::kDataLoss,
                     "package database: line " + std::to_string(number) + " is no \"Field: value\"");
     paragraph.empty = false;
-    std::string_view field = line.substr(0, colon), value = Trimmed(line.substr(colon + 1));
-    if (field == "Package") {
-      // Policy 5.6.1; with a colon in it, a name could not be told from one with an architecture.
-      if (value.find_first_of(": \t") != std::string_view::npos)
-        return Status(Code::kDataLoss,
-                      "package database: line " + std::to_string(number) + " is no name of a package");
-      paragraph.name = value;
-    }
-    if (field == "Status") paragraph.status = value;
-    if (field == "Version") paragraph.version = value;
-    if (field == "Architecture") paragraph.architecture = value;
+    std::string_view* const kept = paragraph.Kept(line.substr(0, colon));
+    if (kept == nullptr) continue;
+    *kept = Trimmed(line.substr(colon + 1));
+    // Policy 5.6.1; with a colon in it, a name could not be told from one with an architecture.
+    if (kept == &paragraph.name && kept->find_first_of(": \t") != std::string_view::npos)
+      return Status(Code::kDataLoss,
+                    "package database: line " + std::to_string(number) + " is no name of a package");
   }
   end();
+  // dpkg writes them in order, mostly.
+  if (!std::is_sorted(result.packages_.begin(), result.packages_.end(), ByName))
+    std::stable_sort(result.packages_.begin(), result.packages_.end(), ByName);
   return result;
+}
+
+std::string DpkgStatus::Index() const {
+  std::string text;
+  for (const DebianPackage& one : packages_) {
+    for (const std::string_view field : {one.name, one.architecture, one.version, one.state})
+      text.append(field).append("\t");
+    text.append(one.hold ? "1\n" : "0\n");
+  }
+  return text;
+}
+
+Result<DpkgStatus> DpkgStatus::DecodeIndex(std::string_view text) {
+  DpkgStatus result;
+  // Growing by doubling touches each page twice, and fresh pages are what a short-lived program pays for.
+  result.packages_.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')));
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    DebianPackage one;
+    for (std::string_view* const field : {&one.name, &one.architecture, &one.version, &one.state}) {
+      const auto tab = line.find('\t');
+      if (tab == std::string_view::npos) return Status(Code::kDataLoss, "package index: a line is cut short");
+      *field = line.substr(0, tab);
+      line.remove_prefix(tab + 1);
+    }
+    if (line != "0" && line != "1") return Status(Code::kDataLoss, "package index: a line has no end");
+    one.hold = line == "1";
+    result.packages_.push_back(one);
+  }
+  if (!std::is_sorted(result.packages_.begin(), result.packages_.end(), ByName))
+    return Status(Code::kDataLoss, "package index: it is out of order");
+  return result;
+}
+
+std::span<const DebianPackage> DpkgStatus::Named(std::string_view name) const {
+  DebianPackage wanted;
+  wanted.name = name;
+  const auto [first, last] = std::equal_range(packages_.begin(), packages_.end(), wanted, ByName);
+  return {first, last};
 }
 
 const DebianPackage* DpkgStatus::Find(std::string_view name) const {
@@ -130,26 +187,27 @@ const DebianPackage* DpkgStatus::Find(std::string_view name) const {
     architecture = name.substr(colon + 1);
     name = name.substr(0, colon);
   }
-  auto it = packages_.find(name);
-  if (it == packages_.end()) return nullptr;
+  const auto found = Named(name);
+  if (found.empty()) return nullptr;
   if (architecture.empty()) {
-    auto dpkg = packages_.find("dpkg");
-    std::string_view native =
-        dpkg == packages_.end() ? std::string_view() : dpkg->second.front().architecture;
-    for (const DebianPackage& one : it->second)
+    const auto dpkg = Named("dpkg");
+    const std::string_view native = dpkg.empty() ? std::string_view() : dpkg.front().architecture;
+    for (const DebianPackage& one : found)
       if (one.architecture == native || one.architecture == "all") return &one;
-    return &it->second.front();
+    return &found.front();
   }
-  for (const DebianPackage& one : it->second)
+  for (const DebianPackage& one : found)
     if (one.architecture == architecture) return &one;
   return nullptr;
 }
 
 std::vector<std::string> DpkgStatus::Names() const {
   std::vector<std::string> names;
-  for (const auto& [name, list] : packages_)
-    for (const DebianPackage& one : list)
-      names.push_back(list.size() == 1 ? name : name + ":" + one.architecture);
+  for (const DebianPackage& one : packages_) {
+    std::string name(one.name);
+    if (Named(one.name).size() > 1) name.append(":").append(one.architecture);
+    names.push_back(std::move(name));
+  }
   std::sort(names.begin(), names.end());
   return names;
 }

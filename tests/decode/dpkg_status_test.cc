@@ -69,6 +69,32 @@ TEST(DpkgStatusTest, TextThatIsNoDatabaseNamesTheLine) {
   EXPECT_TRUE(DpkgStatus::Decode("").ok());
 }
 
+TEST(DpkgStatusTest, AnIndexIsReadBackAsItWas) {
+  const auto status = DpkgStatus::Decode(kStatus);
+  ASSERT_TRUE(status.ok());
+  const std::string index = status->Index();
+  const auto again = DpkgStatus::DecodeIndex(index);
+  ASSERT_TRUE(again.ok()) << again.status().ToString();
+  EXPECT_EQ(again->Names(), status->Names());
+  EXPECT_EQ(again->Index(), index);
+  for (const std::string& name : status->Names()) {
+    EXPECT_EQ(again->Find(name)->version, status->Find(name)->version) << name;
+    EXPECT_EQ(again->Find(name)->hold, status->Find(name)->hold) << name;
+  }
+}
+
+TEST(DpkgStatusTest, AnIndexThatIsCutOrOutOfOrderIsNone) {
+  const std::string index = "a\tamd64\t1\tinstalled\t0\nb\tamd64\t1\tinstalled\t1\n";
+  ASSERT_TRUE(DpkgStatus::DecodeIndex(index).ok());
+  // Whole lines are an index of fewer packages; anything else is none.
+  for (std::size_t cut = 1; cut < index.size(); ++cut) {
+    const bool whole = index[cut] == '\n' || index[cut - 1] == '\n';
+    EXPECT_EQ(DpkgStatus::DecodeIndex(index.substr(0, cut)).ok(), whole) << cut;
+  }
+  EXPECT_FALSE(DpkgStatus::DecodeIndex("b\tamd64\t1\tinstalled\t0\na\tamd64\t1\tinstalled\t0\n").ok());
+  EXPECT_FALSE(DpkgStatus::DecodeIndex("a\tamd64\t1\tinstalled\t2\n").ok());
+}
+
 TEST(DpkgStatusTest, DamagedTextNeverCrashes) {
   std::mt19937 random(7);
   for (int round = 0; round < 2000; ++round) {

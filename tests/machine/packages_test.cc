@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "agent/machine/linux_machine.h"
 #include "tests/machine/temporary_directory.h"
@@ -39,6 +40,28 @@ TEST_F(PackagesTest, AMissingOrDamagedDatabaseIsNeverNotInstalled) {
   Database("Package: a\ngarbage\n");
   EXPECT_EQ(machine_->Get("/pkg/a").status().code(), Code::kDataLoss);
   EXPECT_EQ(machine_->List("/pkg").status().code(), Code::kDataLoss);
+}
+
+TEST_F(PackagesTest, TheNextProgramReadsTheKeptIndexUntilTheDatabaseChanges) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root keeps an index";
+  const std::string index = root_.path() + "/run/packages";
+  root_.Write("/run/other", "");
+  const auto look = [&] {
+    return MakeLinuxMachine({.root = root_.path(), .package_file = index})->Get("/pkg/a").value_or("none");
+  };
+  Database("Package: a\nStatus: install ok installed\nVersion: 1\n");
+  EXPECT_EQ(look(), "version=1 hold=0");
+  std::string kept = root_.Read("/run/packages");
+  ASSERT_NE(kept.find("a\t\t1\tinstalled\t0"), std::string::npos) << kept;
+  // That it is read: another version in it is what the next program sees.
+  kept.replace(kept.find("\t1\tinstalled"), 2, "\t7");
+  root_.Write("/run/packages", kept);
+  ASSERT_EQ(::chmod(index.c_str(), 0600), 0);
+  EXPECT_EQ(look(), "version=7 hold=0");
+  root_.Write("/run/packages", kept.substr(0, kept.size() - 4));
+  EXPECT_EQ(look(), "version=1 hold=0") << "a cut one is none";
+  Database("Package: a\nStatus: install ok installed\nVersion: 20\n");
+  EXPECT_EQ(look(), "version=20 hold=0");
 }
 
 TEST_F(PackagesTest, InstallingArrivesLater) {
