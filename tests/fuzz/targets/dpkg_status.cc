@@ -1,4 +1,6 @@
 // /var/lib/dpkg/status, and the order of Debian versions.
+#include <tuple>
+
 #include "core/decode/dpkg_status.h"
 #include "core/decode/package_wish.h"
 #include "tests/fuzz/fuzz.h"
