@@ -141,6 +141,11 @@ class Module final : public Setting {
   Disruption DisruptionOf(const Target&, std::string_view, std::string_view to) const override {
     return to == "loaded" ? Disruption::kNone : info().disruption;
   }
+
+  std::vector<std::string> BlastSet(const Target& target) const override {
+    if (target.wish == "loaded") return {};
+    return {"driver:" + Underscored(target.param)};
+  }
 };
 
 }  // namespace

@@ -146,11 +146,15 @@ TEST_F(LearnVerbTest, NodesAndAGoodNameAreNeeded) {
   EXPECT_EQ(Learn({"--name", ""}).code, 64);
 }
 
-TEST_F(LearnVerbTest, AFolderThatIsNotThereIsAFailure) {
+TEST_F(LearnVerbTest, AFolderThatIsNotThereIsMadeAndOneThatCannotBeIsAFailure) {
   fs::remove_all(folder_);
+  EXPECT_NE(Learn().code, 1);
+  EXPECT_TRUE(fs::is_directory(folder_));
+  fs::remove_all(folder_);
+  std::ofstream(folder_) << "a file";
   const Ran ran = Learn();
   EXPECT_EQ(ran.code, 1);
-  EXPECT_NE(ran.err.find("No such file or directory"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("Not a directory"), std::string::npos) << ran.err;
 }
 
 }  // namespace

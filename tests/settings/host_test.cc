@@ -73,6 +73,14 @@ TEST(ModuleTest, OnlyUnloadingDisturbs) {
   EXPECT_FALSE(module.Apply(machine, "live").ok());
 }
 
+TEST(ModuleTest, UnloadingReachesEveryDeviceOfTheDriverAndLoadingNone) {
+  Subject module("module.mlx5-core");
+  module.target.wish = "loaded";
+  EXPECT_TRUE(module.setting->BlastSet(module.target).empty());
+  module.target.wish = "absent";
+  EXPECT_EQ(module.setting->BlastSet(module.target), std::vector<std::string>{"driver:mlx5_core"});
+}
+
 TEST(ModuleTest, APeermemThatDoesNotLoadExplainsItself) {
   struct {
     int error;
