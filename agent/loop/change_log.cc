@@ -27,6 +27,13 @@ std::string Line(const Json& object) {
 
 std::string Header(std::uint64_t next) { return Line({{"next", next}}); }
 
+// As the operator's tools show it, and what the controller has to know beside that.
+Json ToFile(const ChangeRecord& change) {
+  Json object = ToJson(change);
+  if (change.with_link) object["with_link"] = true;
+  return object;
+}
+
 std::optional<ChangeKind> ParseKind(const std::string& text) {
   for (const ChangeKind kind : {ChangeKind::kIntended, ChangeKind::kCorrective, ChangeKind::kRestored,
                                 ChangeKind::kUndone, ChangeKind::kDrift, ChangeKind::kContended})
@@ -59,6 +66,7 @@ std::optional<ChangeRecord> ParseRecord(const Json& object) {
     if (!at || change.sequence >= kLastNumber) return std::nullopt;
     change.at = *at;
     change.took = std::chrono::microseconds(object.at("took_us").get<std::int64_t>());
+    change.with_link = object.value("with_link", false);  // older files have none
     if (change.sequence == 0) return std::nullopt;
     return change;
   } catch (const Json::exception&) {
@@ -130,7 +138,7 @@ Status ChangeLog::Flush() {
     RW_RETURN_IF_ERROR(Rewrite());
   } else {
     std::string text;
-    for (const ChangeRecord& change : unwritten_) text += Line(ToJson(change));
+    for (const ChangeRecord& change : unwritten_) text += Line(ToFile(change));
     if (Status status = AppendDurably(path_, text); !status.ok()) {
       // Half a line may be there; the next one must not be glued to it.
       if (::truncate(path_.c_str(), static_cast<off_t>(size_)) != 0) torn_ = true;
@@ -150,7 +158,7 @@ Status ChangeLog::Rewrite() {
   const std::size_t excess = all.size() > kMost ? all.size() - kMost : 0;
   all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(excess));
   std::string text = Header(next_);
-  for (const ChangeRecord& change : all) text += Line(ToJson(change));
+  for (const ChangeRecord& change : all) text += Line(ToFile(change));
   RW_RETURN_IF_ERROR(WriteWhole(path_, text, Sync::kDurable).Within("history"));
   dropped_ += excess;
   size_ = text.size();

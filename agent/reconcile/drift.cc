@@ -22,6 +22,8 @@ void Reconciler::Impl::Record(const Entry& entry, ChangeKind kind, const Observa
   record.message = OneLine(message, 1024);
   record.generation = state_->generation;
   record.at = clock_.WallNow();
+  record.with_link =
+      kind == ChangeKind::kDrift && entry.wish.setting->info().goes_with_link && LinkMoved(entry);
   if (entry.deviation) {
     record.by = entry.deviation->by;
     if (kind == ChangeKind::kDrift || kind == ChangeKind::kCorrective || kind == ChangeKind::kContended)
@@ -40,15 +42,19 @@ void Reconciler::Impl::NoteCarrier(Entry& entry) {
     entry.carrier_changes = CarrierChanges(machine_, entry.wish.target.port->netdev);
 }
 
+bool Reconciler::Impl::LinkMoved(const Entry& entry) const {
+  return !entry.carrier_changes.empty() && entry.wish.target.port != nullptr &&
+         CarrierChanges(machine_, entry.wish.target.port->netdev) != entry.carrier_changes;
+}
+
 // The value was as declared and is not any more. Only a knob that we would set again can be fought over.
 void Reconciler::Impl::NoteReturn(Entry& entry, bool own) {
   if (!entry.step || !entry.step->refused.empty() || entry.contended) return;
   // A link that goes takes addresses and routes along, and nobody fights for them. Yet an owner may bounce
   // the link each time, so even these come to an end.
   constexpr int kBounceFactor = 4;
-  const std::string carrier = std::exchange(entry.carrier_changes, {});
+  const bool bounced = LinkMoved(entry);
   NoteCarrier(entry);
-  const bool bounced = !carrier.empty() && carrier != entry.carrier_changes;
   if (entry.deviation) entry.deviation->counted = !bounced;
   const int count = (bounced ? entry.bounces : entry.returns).Count(clock_.Now(), options_.contention_window);
   if (count < options_.contention_limit * (bounced ? kBounceFactor : 1)) return;

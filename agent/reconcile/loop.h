@@ -140,6 +140,8 @@ struct Reconciler::Impl {
               std::string message);
   void NoteReturn(Entry& entry, bool own);
   void NoteCarrier(Entry& entry);
+  /// The port's link went or came since the value was last as declared.
+  bool LinkMoved(const Entry& entry) const;
 
   std::size_t IndexOf(const Entry& entry) const { return static_cast<std::size_t>(&entry - entries_.data()); }
 

@@ -11,6 +11,7 @@ void DriftBreaker::DropOld(Drifts& drifts, Time now) {
 void DriftBreaker::Note(const std::string& key, const std::string& node, Time at, Time now) {
   at = std::min(at, now);  // a node's clock may be ahead
   if (at + kWindow < now) return;
+  if (keys_.size() >= kKeysMost && !keys_.contains(key)) return;
   Time& last = keys_[key].nodes[node];
   last = std::max(last, at);
 }

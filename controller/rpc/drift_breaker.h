@@ -22,6 +22,9 @@ class DriftBreaker {
   /// … and not below this many: of four nodes one is a quarter, and still one node.
   static constexpr std::size_t kNodesLeast = 3;
 
+  /// Keys come from agents, and one that lies must not fill the memory: further ones are not counted.
+  static constexpr std::size_t kKeysMost = 10'000;
+
   /// `key` drifted on `node`. What is older than the window at `now` does not count.
   void Note(const std::string& key, const std::string& node, Time at, Time now);
   /// A key that has just become too much for a fleet of `fleet` nodes, with the nodes in order; nothing when

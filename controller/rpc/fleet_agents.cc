@@ -242,7 +242,9 @@ std::uint64_t FleetModel::OnHistory(Node& node, const v1::Report& report) {
     // A clock that is wrong by years would keep its records at the head of every list.
     if (const auto now = clock_.WallNow(); change.at > now + kClockAheadMost) change.at = now;
     node.known_change = change.sequence;
-    if (change.kind == ChangeKind::kDrift) {
+    // A leaf switch that restarts takes the routes of all its nodes along; they must come back with the
+    // links.
+    if (change.kind == ChangeKind::kDrift && !change.with_link) {
       breaker_.Note(change.key, node.name, change.at, clock_.WallNow());
       drifted_ = true;
     }

@@ -138,6 +138,7 @@ v1::ChangeRecord ToWire(const ChangeRecord& change) {
   message.set_generation(change.generation.value);
   message.set_at_unix_us(ToUnixMicros(change.at));
   message.set_took_us(change.took.count());
+  message.set_with_link(change.with_link);
   return message;
 }
 
@@ -156,6 +157,7 @@ ChangeRecord FromWire(const v1::ChangeRecord& message) {
   change.generation = Generation{message.generation()};
   change.at = NearestToUnixMicros(message.at_unix_us());
   change.took = Bounded(message.took_us());
+  change.with_link = message.with_link();
   return change;
 }
 

@@ -47,6 +47,8 @@ struct SettingInfo {
   Noticed noticed;
   Effect effect = Effect::kRuntime;
   int order = 100;  ///< plans execute in ascending order
+  /// The kernel (or networkd) drops the value when the port's link goes: nobody did that drift.
+  bool goes_with_link = false;
   std::vector<std::string>
       likely_owners;  ///< process names known to fight over it: "lldpad", "NetworkManager"
   /// Of a family: params that `railwright-agent record` reads although nobody declares them (the well-known

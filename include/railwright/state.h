@@ -134,6 +134,8 @@ struct ChangeRecord {
   std::chrono::system_clock::time_point at;
   /// From the hint (or the start of the scan) to the read-back.
   std::chrono::microseconds took{0};
+  /// Of a drift: the link of the port went, and this value goes with its link. Not kept in the history.
+  bool with_link = false;
 };
 
 /// One write that a plan would do, or why it would not.

@@ -23,6 +23,7 @@ ChangeRecord Change(const std::string& key) {
   change.generation.value = 7;
   change.at = std::chrono::system_clock::time_point(std::chrono::microseconds(1'796'040'000'123'456));
   change.took = std::chrono::microseconds(912);
+  change.with_link = true;
   return change;
 }
 
@@ -61,6 +62,7 @@ TEST_F(ChangeLogTest, EverythingIsThereAfterARestart) {
   EXPECT_EQ(seen.generation, expected.generation);
   EXPECT_EQ(seen.at, expected.at);
   EXPECT_EQ(seen.took, expected.took);
+  EXPECT_EQ(seen.with_link, expected.with_link);
   EXPECT_TRUE(seen.ok);
 }
 

@@ -309,6 +309,29 @@ TEST(FaultTest, WhatGoesWithItsLinkIsNoFightUnlessItNeverEnds) {
   EXPECT_EQ(node.Of("rail.address", "rail0").reason, "Contended");
 }
 
+TEST(FaultTest, ADriftOfWhatGoesWithItsLinkSaysSoOnlyWhenTheLinkMoved) {
+  Node node;
+  const std::string carrier = "/sys/class/net/rail0/carrier_changes";
+  node.machine.Put(carrier, "2").Put("/rtnl/addr/rail0", "");
+  node.Apply(
+      Node::State(1).Enforce("rail.address", "rail0", "declared").Enforce("link.mtu", "rail0", "4200"));
+  const auto told = [&] {
+    node.Changes(ChangeKind::kDrift);
+    for (auto record = node.history.rbegin(); record != node.history.rend(); ++record)
+      if (record->kind == ChangeKind::kDrift) return record->with_link;
+    ADD_FAILURE() << "no drift";
+    return false;
+  };
+  node.Drift("/rtnl/addr/rail0", "");
+  EXPECT_FALSE(told()) << "somebody took the address";
+  node.machine.Put(carrier, "4");
+  node.Drift("/rtnl/addr/rail0", "");
+  EXPECT_TRUE(told());
+  node.machine.Put(carrier, "6");
+  node.Drift("/rtnl/link/rail0/mtu", "1500");
+  EXPECT_FALSE(told()) << "an MTU stays when a link goes: somebody changed it";
+}
+
 TEST(FaultTest, ANewGenerationTriesAgain) {
   Node node;
   node.machine.FailWrites("/proc/sys/a", FromErrno(EPERM, "/proc/sys/a"));

@@ -42,6 +42,7 @@ class Knob final : public Setting {
     info_.order = make_.order;
     info_.likely_owners = make_.owners;
     info_.recorded = make_.recorded;
+    info_.goes_with_link = make_.needs_address;
   }
   const SettingInfo& info() const override { return info_; }
 

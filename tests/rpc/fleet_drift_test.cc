@@ -55,6 +55,18 @@ TEST(DriftBreakerTest, AClockThatIsAheadCountsAsNow) {
   EXPECT_TRUE(breaker.TakeTrips(4, kNow + minutes(11)).empty()) << "they do not count for nine hours";
 }
 
+TEST(DriftBreakerTest, AnAgentThatInventsKeysFillsNoMemoryAndOldOnesMakeRoom) {
+  DriftBreaker breaker;
+  for (std::size_t i = 0; i < DriftBreaker::kKeysMost; ++i)
+    breaker.Note("k" + std::to_string(i), "liar", kNow, kNow);
+  for (const char* node : {"n1", "n2", "n3"}) breaker.Note("qos.pfc", node, kNow, kNow);
+  EXPECT_TRUE(breaker.TakeTrips(4, kNow).empty());
+  const Time later = kNow + minutes(11);
+  EXPECT_TRUE(breaker.TakeTrips(4, later).empty());
+  for (const char* node : {"n1", "n2", "n3"}) breaker.Note("qos.pfc", node, later, later);
+  EXPECT_EQ(breaker.TakeTrips(4, later).size(), 1u);
+}
+
 /// A report whose history holds one drift of link.mtu, at the model's present.
 v1::AgentMessage DriftOf(const SimClock& clock, const std::string& state_hash, std::uint64_t change) {
   v1::AgentMessage message = ReportOf(change, 1, state_hash, Verdict::kDrifted, change);
@@ -81,6 +93,18 @@ TEST_F(FleetModelTest, AKeyThatDriftsOnThreeOfFourNodesIsPausedEverywhereAndSays
     EXPECT_NE(pauses.pauses(0).reason().find("3 of 4 nodes"), std::string::npos) << pauses.pauses(0).reason();
     EXPECT_NE(pauses.pauses(0).reason().find("railctl pause --resume link.mtu"), std::string::npos);
   }
+}
+
+TEST_F(FleetModelTest, WhatGoesWithTheLinksOfALeafIsNoMassDrift) {
+  ASSERT_TRUE(Install(SiteYaml()).ok());
+  std::shared_ptr<FakeLink> last;
+  for (const char* node : {"gpu-001", "gpu-002", "gpu-003", "gpu-004"}) {
+    v1::AgentMessage drift = DriftOf(clock_, HashOf(node), 1);
+    drift.mutable_report()->mutable_changes(0)->set_with_link(true);
+    last = Connect(HelloOf(node));
+    Say(last, drift);
+  }
+  EXPECT_EQ(last->Last(Body::kPauses).pauses().pauses_size(), 0);
 }
 
 TEST_F(FleetModelTest, APersonResumesAMassDriftAndCountingBeginsAnew) {
