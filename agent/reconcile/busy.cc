@@ -63,10 +63,11 @@ std::string UsersOf(const Machine& machine, const std::string& ibdev) {
 std::string ProcessOnGpus(const Machine& machine) {
   const auto gpus = machine.List("/nvml");
   if (!gpus.ok()) {
-    // No driver library, or a build without this door: a process could not use a GPU through it either. What
-    // else went wrong (a library that does not fit its driver) hides who runs.
+    // Without the driver nobody runs on a GPU. With it and without its library (a driver in a container
+    // brings its own), or with one that does not fit, who runs is hidden.
     const Code code = gpus.status().code();
-    if (code == Code::kNotFound || code == Code::kUnimplemented) return {};
+    const bool no_library = code == Code::kNotFound || code == Code::kUnimplemented;
+    if (no_library && machine.List("/sys/module/nvidia").status().code() == Code::kNotFound) return {};
     return "whether a GPU runs a process cannot be told: " + OneLine(gpus.status().message(), 256);
   }
   for (const std::string& gpu : *gpus) {

@@ -115,6 +115,21 @@ TEST(BusyGuardTest, WhoseUseCannotBeToldIsBusyNotIdle) {
   EXPECT_EQ(node.Value("/ethtool/rail0/speed"), "100");
 }
 
+TEST(BusyGuardTest, ADriverWithoutItsLibraryHidesWhoRunsAndIsBusy) {
+  BusyNode node;
+  node.machine.FailReads("/nvml", Status(Code::kNotFound, "/nvml: no libnvidia-ml.so.1"));
+  node.Apply(BusyNode::Flaps(1));
+  EXPECT_EQ(node.Value("/ethtool/rail0/speed"), "400") << "no driver, nobody on a GPU";
+  BusyNode hidden;
+  hidden.machine.FailReads("/nvml", Status(Code::kNotFound, "/nvml: no libnvidia-ml.so.1"));
+  hidden.machine.Put("/sys/module/nvidia/version", "580.159.04");
+  hidden.Apply(BusyNode::Flaps(1));
+  EXPECT_EQ(hidden.Of("link.speed", "rail0").reason, "Busy");
+  EXPECT_NE(hidden.Of("link.speed", "rail0").message.find("libnvidia-ml"), std::string::npos)
+      << hidden.Of("link.speed", "rail0").message;
+  EXPECT_EQ(hidden.Value("/ethtool/rail0/speed"), "100");
+}
+
 TEST(BusyGuardTest, ADryRunSaysWhoIsInTheWay) {
   BusyNode node;
   node.machine.Put(kQps1, kTraining);
