@@ -1,5 +1,6 @@
 // /rdma: devices, their queue pairs and the subsystem's mode, over RDMA netlink.
 #include <rdma/rdma_netlink.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 
@@ -15,6 +16,19 @@ constexpr std::uint16_t Type(std::uint16_t command) {
   return static_cast<std::uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command));
 }
 
+// The kernel leaves out the queue pairs of processes that the caller's pid namespace does not hold
+// (drivers/infiniband/core/restrack.c rdma_is_visible_in_pid_ns); "none" would then be no answer.
+Status SeesAllProcesses(std::string_view path) {
+  constexpr ino_t kInitialPidNamespace = 0xEFFFFFFC;  // include/linux/proc_ns.h PROC_PID_INIT_INO
+  struct stat space {};
+  if (::stat("/proc/self/ns/pid", &space) != 0) return FromErrno(errno, "/proc/self/ns/pid");
+  if (space.st_ino == kInitialPidNamespace) return Ok();
+  return Status(Code::kPermissionDenied,
+                std::string(path) +
+                    ": queue pairs of other pid namespaces are hidden here; run the agent in the "
+                    "host's (hostPID: true, --pid=host)");
+}
+
 class Rdma final : public Backend {
  public:
   Result<std::string> Get(std::string_view path) override {
@@ -23,6 +37,7 @@ class Rdma final : public Backend {
     if (parts.size() != 4 || parts[1] != "dev") return NoSuchPath(path);
     RW_ASSIGN_OR_RETURN(const std::uint32_t index, IndexOf(parts[2], path));
     if (parts[3] != "qps") return NoSuchPath(path);
+    RW_RETURN_IF_ERROR(SeesAllProcesses(path));
     NetlinkMessage message(Type(RDMA_NLDEV_CMD_RES_QP_GET), NLM_F_DUMP);
     message.PutU32(RDMA_NLDEV_ATTR_DEV_INDEX, index);
     RW_ASSIGN_OR_RETURN(const auto replies, Ask(message, path));
