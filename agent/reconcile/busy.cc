@@ -4,23 +4,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include "agent/reconcile/line_field.h"
 #include "agent/reconcile/text.h"
 
 namespace railwright {
 namespace {
-
-// "qpn=17 port=1 type=RC state=RTS pid=4711" → the value of one field; "" when it is not there. The names are
-// those of agent/machine/README.md.
-std::string_view Field(std::string_view line, std::string_view name) {
-  for (std::size_t at = 0; at < line.size();) {
-    const std::size_t end = std::min(line.find(' ', at), line.size());
-    const std::string_view word = line.substr(at, end - at);
-    if (word.size() > name.size() && word.starts_with(name) && word[name.size()] == '=')
-      return word.substr(name.size() + 1);
-    at = end + 1;
-  }
-  return {};
-}
 
 template <class Use>
 void ForEachLine(std::string_view text, Use use) {
@@ -45,10 +33,11 @@ std::string UsersOf(const Machine& machine, const std::string& ibdev) {
   }
   std::map<std::string, std::uint32_t> users;
   ForEachLine(*text, [&](std::string_view line) {
-    const std::string_view type = Field(line, "type");
-    if (!IsConnected(Field(line, "state")) || type == "GSI" || type == "SMI") return;
-    const std::string_view pid = Field(line, "pid");
-    ++users[pid.empty() ? "the kernel's " + std::string(Field(line, "kernel")) : "pid " + std::string(pid)];
+    const std::string_view type = LineField(line, "type");
+    if (!IsConnected(LineField(line, "state")) || type == "GSI" || type == "SMI") return;
+    const std::string_view pid = LineField(line, "pid");
+    ++users[pid.empty() ? "the kernel's " + std::string(LineField(line, "kernel"))
+                        : "pid " + std::string(pid)];
   });
   if (users.empty()) return {};
   const auto first = std::max_element(users.begin(), users.end(),
@@ -78,7 +67,7 @@ std::string ProcessOnGpus(const Machine& machine) {
              " runs a process cannot be told: " + OneLine(processes.status().message(), 256);
     std::string who;
     ForEachLine(*processes, [&](std::string_view line) {
-      if (who.empty()) who = "pid " + std::string(Field(line, "pid")) + " runs on GPU " + gpu;
+      if (who.empty()) who = "pid " + std::string(LineField(line, "pid")) + " runs on GPU " + gpu;
     });
     if (!who.empty()) return who;
   }

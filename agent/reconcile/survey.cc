@@ -5,23 +5,13 @@
 #include <tuple>
 #include <utility>
 
+#include "agent/reconcile/line_field.h"
 #include "agent/reconcile/reconciler.h"
 
 namespace railwright {
 namespace {
 
 constexpr std::size_t kMost = 16;  // rails of the largest nodes known
-
-// "dummy" of the field `name` in "mtu=1500 kind=dummy"; "" when there is none.
-std::string_view Field(std::string_view line, std::string_view name) {
-  while (!line.empty()) {
-    const std::string_view word = line.substr(0, line.find(' '));
-    if (word.size() > name.size() && word.starts_with(name) && word[name.size()] == '=')
-      return word.substr(name.size() + 1);
-    line.remove_prefix(std::min(line.size(), word.size() + 1));
-  }
-  return {};
-}
 
 // "sysctl.<name>" with "a" is "sysctl.a".
 std::string FullKey(const std::string& key, const std::string& param) {
@@ -87,8 +77,8 @@ std::vector<Port> EveryPort(const Machine& machine) {
   if (!links.ok()) return ports;
   for (const std::string& link : *links) {
     const auto text = machine.Get("/rtnl/link/" + link);
-    if (link == "lo" || !text.ok() || !Field(*text, "master").empty()) continue;
-    const std::string_view kind = Field(*text, "kind");
+    if (link == "lo" || !text.ok() || !LineField(*text, "master").empty()) continue;
+    const std::string_view kind = LineField(*text, "kind");
     if (!kind.empty() && kind != "veth") continue;  // bridges, bonds, tunnels
     Port port;
     port.name = port.netdev = link;
