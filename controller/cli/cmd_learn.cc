@@ -109,7 +109,7 @@ Json KeysWith(const LearnedDocuments& made, Agreement agreement) {
   return keys;
 }
 
-// {generation, complete, profile, file, learned, differ[], unread[], declared[], nodes[], not_answered[],
+// {generation, complete, profile, learned, differ[], unread[], declared[], nodes[], not_answered[],
 // text}
 Json ToJson(const Lesson& lesson, const LearnedDocuments& made, bool complete) {
   Json nodes = Json::array(), silent = Json::array();
