@@ -43,7 +43,8 @@ Status Run(const RunOptions& options, const Log& log) {
   const SystemClock clock;
   const Catalog catalog = MakeCatalog();
   const auto checks = MakeChecks();
-  const std::unique_ptr<Machine> machine = MakeLinuxMachine();
+  const std::unique_ptr<Machine> machine =
+      MakeLinuxMachine({.firmware_in_background = true, .firmware_kept = options.firmware_interval});
   std::vector<std::string> missing;
   RW_ASSIGN_OR_RETURN(const auto hints, MakeLinuxHints(&missing));
   for (const std::string& source : missing)

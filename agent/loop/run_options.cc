@@ -23,6 +23,7 @@ std::string NameProblem(const std::string& name) {
 std::variant<RunOptions, RunText> ParseRunOptions(const std::vector<std::string>& words) {
   RunOptions options;
   double scan_seconds = 60;
+  auto firmware_seconds = options.firmware_interval.count();
   CLI::App app{
       "Keeps this node as the controller declares it. Without a controller it goes on with the last state "
       "that it accepted.",
@@ -46,6 +47,11 @@ std::variant<RunOptions, RunText> ParseRunOptions(const std::vector<std::string>
   app.add_option("--scan-interval", scan_seconds, "seconds between two looks at everything")
       ->capture_default_str()
       ->check(CLI::Range(0.1, 86'400.0))
+      ->type_name("SECONDS");
+  app.add_option("--firmware-interval", firmware_seconds,
+                 "seconds for which the answer of a card's firmware counts; each query costs one to two")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 86'400))
       ->type_name("SECONDS");
   app.add_flag("--without-identity-or-encryption", options.without_identity_or_encryption,
                "also talk to an address beyond this host, where anybody on the way could give orders");
@@ -71,6 +77,7 @@ std::variant<RunOptions, RunText> ParseRunOptions(const std::vector<std::string>
                    ExitCode::kUsage};
   }
   options.scan_interval = std::chrono::milliseconds(static_cast<std::int64_t>(scan_seconds * 1000));
+  options.firmware_interval = std::chrono::seconds(firmware_seconds);
   if (Status status = CheckPlaintextAddress(options.controller, options.without_identity_or_encryption);
       !status.ok())
     return RunText{"railwright-agent run: --controller " + status.message() + "\n", ExitCode::kUsage};

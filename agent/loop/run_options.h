@@ -17,6 +17,7 @@ struct RunOptions {
   std::string state_dir = kDefaultStateDir;
   std::string management_netdev;  ///< "" = found by the route to the controller
   std::chrono::milliseconds scan_interval{60'000};
+  std::chrono::seconds firmware_interval{600};  ///< a card's flash is asked at most this often
   bool without_identity_or_encryption = false;
 };
 

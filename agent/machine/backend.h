@@ -23,6 +23,7 @@ class Backend {
   virtual Status Set(std::string_view path, std::string_view value) = 0;
 };
 
+class AskingThread;
 class NetlinkConversation;
 class NetlinkSocket;
 
@@ -57,9 +58,14 @@ std::unique_ptr<Backend> MakeKmod(std::string root);
 std::unique_ptr<Backend> MakePackages(std::string root, std::string index_file);
 /// `/pci`, sysfs below `root`.
 std::unique_ptr<Backend> MakePci(std::string root);
-/// `/nvconfig`, sysfs below `root`. `programs` are tried in order; none: mstconfig and mlxconfig where they
-/// are usually installed.
-std::unique_ptr<Backend> MakeNvConfig(std::string root, std::vector<std::string> programs = {});
+/// `/nvconfig`, sysfs below `root`. With a `thread` (outlives it) a first Get is Unavailable while the card
+/// is asked there. What it said counts for `kept`. `programs` are tried in order; none: mstconfig and
+/// mlxconfig where they are usually installed.
+std::unique_ptr<Backend> MakeNvConfig(std::string root, AskingThread* thread, std::chrono::seconds kept,
+                                      std::vector<std::string> programs = {});
+/// `/reg`, as MakeNvConfig, by mstreg or mlxreg.
+std::unique_ptr<Backend> MakeRegisters(std::string root, AskingThread* thread, std::chrono::seconds kept,
+                                       std::vector<std::string> programs = {});
 
 /// `/rdma`: devices, queue pairs, the mode of network namespaces.
 std::unique_ptr<Backend> MakeRdma();

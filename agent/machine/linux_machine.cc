@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "agent/machine/backend.h"
+#include "agent/machine/kept_answers.h"
 #include "agent/machine/link_message.h"
 #include "agent/machine/netlink_socket.h"
 #include "agent/machine/paths.h"
@@ -28,7 +29,9 @@ class LinuxMachine final : public Machine {
     Serve("/kmod", MakeKmod(options.root));
     Serve("/pkg", MakePackages(options.root, options.package_file));
     Serve("/pci", MakePci(options.root));
-    Serve("/nvconfig", MakeNvConfig(options.root));
+    AskingThread* const asking = options.firmware_in_background ? &asking_ : nullptr;
+    Serve("/nvconfig", MakeNvConfig(options.root, asking, options.firmware_kept));
+    Serve("/reg", MakeRegisters(options.root, asking, options.firmware_kept / 5));
     Serve("/rdma", MakeRdma());
     Serve("/devlink", MakeDevlink());
     Serve("/dbus", MakeDbus(options.root));
@@ -65,6 +68,7 @@ class LinuxMachine final : public Machine {
   }
 
   NetlinkSocket route_{NETLINK_ROUTE};
+  AskingThread asking_;
   std::vector<std::pair<std::string_view, std::unique_ptr<Backend>>> backends_;
 };
 

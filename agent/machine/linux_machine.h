@@ -1,6 +1,7 @@
 // The four kinds of Machine beside tests' FaultyMachine, and the real source of hints.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,12 @@ struct LinuxMachineOptions {
   std::string package_file{};
   /// NVIDIA's management library, as dlopen(3) takes it.
   std::string nvml_library{"libnvidia-ml.so.1"};
+  /// Queries of a card's firmware (seconds each) run in a thread of their own, and are Unavailable until they
+  /// have ended; for who looks again. Else Get waits for them.
+  bool firmware_in_background = false;
+  /// How long such an answer counts; that of a register (what others write, and a reset forgets) a fifth of
+  /// it.
+  std::chrono::seconds firmware_kept{600};
 };
 
 /// The host's kernel. Picks a backend by path prefix; agent/machine/README.md has the table of paths.

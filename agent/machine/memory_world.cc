@@ -125,7 +125,7 @@ Status MemoryWorld::Set(std::string_view path, std::string_view value) {
     const auto milliseconds = ParsePfcStorm(value, 1, kPfcStormAuto - 1);
     if (!milliseconds.ok()) return milliseconds.status().Within(path);
     Put(path, PfcStormText(*milliseconds));
-  } else if (IsBelow(path, "/ethtool") || IsBelow(path, "/pci")) {
+  } else if (IsBelow(path, "/ethtool") || IsBelow(path, "/pci") || IsBelow(path, "/reg")) {
     const Result<Fields> wanted = Fields::Parse(value);
     if (!wanted.ok()) return wanted.status().Within(path);
     RW_ASSIGN_OR_RETURN(Fields now, Fields::Parse(*before));

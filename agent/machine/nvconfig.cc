@@ -1,13 +1,9 @@
 // /nvconfig/<bdf>: what a card keeps in its flash, as `mstconfig` tells it. One query is kept for all keys.
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <cerrno>
-#include <map>
-#include <optional>
 
 #include "agent/machine/backend.h"
+#include "agent/machine/firmware_tool.h"
+#include "agent/machine/kept_answers.h"
 #include "agent/machine/paths.h"
 #include "agent/tools/tools.h"
 #include "core/decode/fields.h"
@@ -22,29 +18,15 @@ constexpr const char* kPrograms[] = {"/usr/bin/mstconfig", "/usr/sbin/mstconfig"
                                      "/usr/sbin/mlxconfig"};
 /// A query takes one to two seconds of a healthy card; one whose firmware hangs does not answer at all.
 constexpr std::chrono::seconds kDeadline{20};
-/// What others change (another tool, a flash without a reset) is seen this late at most.
-constexpr std::chrono::minutes kKept{10};
 /// A card that could not be asked (it is being reset, its firmware hangs) is asked again after this, doubled
-/// with each failure up to kKept.
+/// with each failure up to the time that an answer counts.
 constexpr std::chrono::minutes kFailureKept{1};
-
-using Clock = std::chrono::steady_clock;
-
-std::string Said(const ToolResult& result) {
-  // Errors are "-E- Failed to …", mostly on standard error, some on standard output.
-  for (const std::string* text : {&result.err, &result.out}) {
-    const auto error = text->find("-E-");
-    if (error == std::string::npos) continue;
-    return text->substr(error, text->find('\n', error) - error);
-  }
-  const std::string& text = result.err.empty() ? result.out : result.err;
-  return text.substr(0, text.find('\n'));
-}
 
 class NvConfig final : public Backend {
  public:
-  NvConfig(std::string root, std::vector<std::string> programs)
-      : root_(std::move(root)), programs_(std::move(programs)) {
+  NvConfig(std::string root, AskingThread* thread, std::chrono::seconds kept,
+           std::vector<std::string> programs)
+      : root_(std::move(root)), programs_(std::move(programs)), kept_(kept, kFailureKept, thread) {
     if (programs_.empty()) programs_.assign(std::begin(kPrograms), std::end(kPrograms));
   }
 
@@ -87,89 +69,49 @@ class NvConfig final : public Backend {
                         "_ . -)");
     RW_ASSIGN_OR_RETURN(const std::string program, Program(path));
     const std::string bdf(parts[1]);
-    kept_.erase(bdf);
+    kept_.Expect(bdf);
     const Result<ToolResult> result = RunTool(
         {program, "-d", bdf, "-y", "set", std::string(parts[2]) + "=" + std::string(value)}, {}, kDeadline);
     if (!result.ok()) return result.status().Within(path);
-    if (result->exit_code != 0) return FromTool(program, *result).Within(path);
+    if (result->exit_code != 0) return Refused(program, *result).Within(path);
     return Ok();
   }
 
  private:
-  struct Kept {
-    Result<NvListing> listing;
-    Clock::time_point until;
-    std::string presence;
-    int failures = 0;  ///< one after another, this one included
-  };
-
   Result<std::string> Program(std::string_view path) const {
-    for (const std::string& program : programs_)
-      if (::access(program.c_str(), X_OK) == 0) return program;
-    return Status(
-        Code::kUnimplemented,
-        std::string(path) + ": neither mstconfig nor mlxconfig is installed; install the package mstflint");
-  }
-
-  static Status FromTool(const std::string& program, const ToolResult& result) {
-    return Status(Code::kInternal,
-                  program + " ended with " + std::to_string(result.exit_code) + ": " + Said(result));
-  }
-
-  /// Changes when the function goes and comes, or its driver is bound anew, as a firmware reset does: sysfs
-  /// makes new inodes. "" when there is no such function.
-  std::string Presence(std::string_view bdf) const {
-    const std::string device = root_ + "/sys/bus/pci/devices/" + std::string(bdf);
-    struct stat facts {};
-    if (::stat(device.c_str(), &facts) != 0) return {};
-    std::string presence = std::to_string(facts.st_ino);
-    if (::lstat((device + "/driver").c_str(), &facts) == 0) presence += " " + std::to_string(facts.st_ino);
-    return presence;
+    const auto program = InstalledOf(programs_, "mstconfig nor mlxconfig");
+    return program.ok() ? program : program.status().Within(path);
   }
 
   Result<const NvListing*> Listing(std::string_view path, std::string_view bdf) {
-    const std::string presence = Presence(bdf);
+    const std::string presence = PresenceOf(root_, bdf);
     if (presence.empty()) {
-      kept_.erase(std::string(bdf));
+      kept_.Forget(bdf);
       return Status(Code::kNotFound, std::string(path) + ": no such PCI function", ENODEV);
     }
-    int failures = 0;
-    if (const auto kept = kept_.find(bdf); kept != kept_.end() && kept->second.presence == presence) {
-      if (Clock::now() < kept->second.until) return Told(path, kept->second);
-      failures = kept->second.failures;
-    }
-    kept_.erase(std::string(bdf));
     RW_ASSIGN_OR_RETURN(const std::string program, Program(path));
-    Result<NvListing> listing = Query(program, bdf);
-    failures = listing.ok() ? 0 : std::min(failures + 1, 5);
-    const auto keep = failures == 0 ? kKept : std::min(kKept, kFailureKept * (1 << (failures - 1)));
-    const auto placed =
-        kept_.emplace(std::string(bdf), Kept{std::move(listing), Clock::now() + keep, presence, failures})
-            .first;
-    return Told(path, placed->second);
+    const auto listing =
+        kept_.Of(bdf, presence, [program, bdf = std::string(bdf)] { return Query(program, bdf); });
+    return listing.ok() ? listing : listing.status().Within(path);
   }
 
-  static Result<const NvListing*> Told(std::string_view path, const Kept& kept) {
-    if (!kept.listing.ok()) return kept.listing.status().Within(path);
-    return &*kept.listing;
-  }
-
-  static Result<NvListing> Query(const std::string& program, std::string_view bdf) {
-    const Result<ToolResult> result = RunTool({program, "-d", std::string(bdf), "-e", "q"}, {}, kDeadline);
+  static Result<NvListing> Query(const std::string& program, const std::string& bdf) {
+    const Result<ToolResult> result = RunTool({program, "-d", bdf, "-e", "q"}, {}, kDeadline);
     if (!result.ok()) return result.status();
-    if (result->exit_code != 0) return FromTool(program, *result);
+    if (result->exit_code != 0) return Refused(program, *result);
     return DecodeMstconfig(result->out);
   }
 
   std::string root_;
   std::vector<std::string> programs_;
-  std::map<std::string, Kept, std::less<>> kept_;
+  KeptAnswers<NvListing> kept_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> MakeNvConfig(std::string root, std::vector<std::string> programs) {
-  return std::make_unique<NvConfig>(std::move(root), std::move(programs));
+std::unique_ptr<Backend> MakeNvConfig(std::string root, AskingThread* thread, std::chrono::seconds kept,
+                                      std::vector<std::string> programs) {
+  return std::make_unique<NvConfig>(std::move(root), thread, kept, std::move(programs));
 }
 
 }  // namespace railwright::machine

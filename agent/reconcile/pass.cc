@@ -270,6 +270,11 @@ void Reconciler::Impl::ReportOpenSteps() {
 void Reconciler::Impl::Publish() {
   const bool remaining = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
     if (entry.Eligible()) return true;
+    // A card's firmware is being asked, which takes seconds; after some 30 s that is the result.
+    constexpr int kReadsAwaited = 5;
+    if (!entry.gone && entry.read_again_at && entry.sight.error.code() == Code::kUnavailable &&
+        entry.failed_reads <= kReadsAwaited)
+      return true;
     const Entry* cause = &entry;
     while (cause->hold && cause->hold->until == Hold::Until::kCause) cause = &entries_[cause->hold->cause];
     constexpr int kSoon = 3;  // up to the third retry, about 7 s: wait for it before calling it the result

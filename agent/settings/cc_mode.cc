@@ -23,7 +23,7 @@ class CcMode final : public Setting {
         .interface = "NVCONFIG USER_PROGRAMMABLE_CC; configfs bnxt_re cc_mode",
         .source = "mstflint mlxconfig database; DOCA PCC",
         .disruption = Disruption::kFunctionReset,
-        .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::milliseconds(0)},
+        .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::minutes(10)},
         .effect = Effect::kObserveOnly,
         .order = 144,
         .likely_owners = {"mlxconfig", "doca_spcx_cc"}};

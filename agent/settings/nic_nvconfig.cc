@@ -44,7 +44,7 @@ class NicNvconfig final : public Setting {
         .interface = "mstconfig -d <bdf> -e q, set",
         .source = "mstconfig(1); firmware release notes",
         .disruption = Disruption::kNone,  // of storing it; the next boot or reset of the card brings it
-        .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::milliseconds(0)},
+        .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::minutes(10)},
         .effect = Effect::kNextBoot,
         .order = 15,
         .likely_owners = {"mlxconfig", "nic-configuration-operator", "sriov-network-operator"},

@@ -61,11 +61,11 @@ class RoceAccel final : public Setting {
         .targets = TargetKind::kPort,
         .syntax = "0 or 1; ack_dscp 0…63",
         .default_value = "the firmware's",
-        .interface = "access register ROCE_ACCL",
-        .source = "mstflint mlxreg",
+        .interface = "access register ROCE_ACCL, by mstreg or mlxreg",
+        .source = "mstflint register_access_table.adb; NVIDIA Adaptive Retransmission: Parameters Control",
         .disruption = Disruption::kTrafficBlip,
-        .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::milliseconds(0)},
-        .effect = Effect::kObserveOnly,
+        .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::minutes(2)},
+        .effect = Effect::kRuntime,
         .order = 147,
         .likely_owners = {"the site's start scripts", "doca_spcx_cc"},
         .recorded = AllFields()};
@@ -86,30 +86,56 @@ class RoceAccel final : public Setting {
       RW_RETURN_IF_ERROR(machine.List("/sys/class/net/" + port.netdev).status());
       return ProveNoCard(machine, port, "NoSuchRegister");
     }
-    const std::string path = "/reg/" + port.bdf + "/ROCE_ACCL";
+    const std::string path = PathOf(port);
     const auto text = machine.Get(path);
-    if (!text.ok() && text.status().code() == Code::kUnimplemented)
-      return Status(Code::kUnimplemented,
-                    text.status().message() +
-                        ": this version cannot read registers of the card; by hand: mlxreg -d " + port.bdf +
-                        " --reg_name ROCE_ACCL --get",
-                    text.status().error_number());
     if (!text.ok()) return text.status();
     const auto fields = Fields::Parse(*text);
     if (!fields.ok()) return fields.status().Within(path);
     const std::string* field = fields->Find(target.param);
-    if (field == nullptr)
+    const std::string* known = SelectOf(*fields, target.param);
+    if (field == nullptr || (known != nullptr && *known == "0"))
       return Observation::NotApplicable(
-          "NoSuchRegister", path + " has no " + target.param + ": this card's firmware does not know it");
+          "NoSuchRegister", path + (field == nullptr ? " has no " : " does not offer ") + target.param +
+                                ": this card's firmware does not know it");
     auto value = ReadDcqcn(*field);
     if (!value.ok()) return value.status().Within(path + " " + target.param);
     return Observation::Value(*std::move(value));
   }
 
-  Status Apply(Machine&, const Target& target, std::string_view value) const override {
-    return Status(Code::kUnimplemented, "roce.accel." + target.param +
-                                            " is only read by this version; to bring it to " + Quoted(value) +
-                                            " use mlxreg --reg_name ROCE_ACCL --set");
+  Status Apply(Machine& machine, const Target& target, std::string_view value) const override {
+    RW_ASSIGN_OR_RETURN(const std::uint64_t most, Greatest(target.param));
+    RW_ASSIGN_OR_RETURN(const std::uint64_t number, ParseWhole(value, 0, most));
+    RW_ASSIGN_OR_RETURN(const Observation seen, Observe(machine, target));
+    if (seen.kind == Observation::Kind::kNotApplicable)
+      return Status(Code::kFailedPrecondition, seen.message);
+    const std::string path = PathOf(*target.port);
+    RW_ASSIGN_OR_RETURN(const std::string text, machine.Get(path));
+    RW_ASSIGN_OR_RETURN(const Fields now, Fields::Parse(text));
+    // A write changes what its select bit names; the tool sends all others as a query answered them.
+    Fields wanted;
+    if (const std::string select = SelectNameOf(now, target.param); !select.empty())
+      wanted.Set(select, std::uint64_t{1});
+    wanted.Set(target.param, number);
+    return machine.Set(path, wanted.Text());
+  }
+
+ private:
+  static std::string PathOf(const BoundPort& port) { return "/reg/" + port.bdf + "/ROCE_ACCL"; }
+
+  // The bit that tells in a query whether the firmware offers a field, "" where the register shows none:
+  // roce_tx_window_field_select of roce_tx_window_en, ack_dscp_force_field_select of ack_dscp.
+  static std::string SelectNameOf(const Fields& fields, std::string_view field) {
+    const std::string name(field == kAckDscp ? "ack_dscp_force" : field);
+    std::vector<std::string> stems{name};
+    if (name.ends_with("_en")) stems.push_back(name.substr(0, name.size() - 3));
+    for (const std::string& stem : stems)
+      for (const char* ending : {"_field_select", "_select"})
+        if (fields.Find(stem + ending) != nullptr) return stem + ending;
+    return {};
+  }
+  static const std::string* SelectOf(const Fields& fields, std::string_view field) {
+    const std::string name = SelectNameOf(fields, field);
+    return name.empty() ? nullptr : fields.Find(name);
   }
 };
 

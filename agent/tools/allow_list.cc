@@ -9,8 +9,9 @@ namespace railwright {
 namespace {
 
 // A program comes here together with the backend that drives it, never before.
-constexpr std::string_view kAllowed[] = {"/usr/sbin/nft", "/usr/bin/mstconfig", "/usr/sbin/mstconfig",
-                                         "/usr/bin/mlxconfig", "/usr/sbin/mlxconfig"};
+constexpr std::string_view kAllowed[] = {"/usr/sbin/nft",      "/usr/bin/mstconfig",  "/usr/sbin/mstconfig",
+                                         "/usr/bin/mlxconfig", "/usr/sbin/mlxconfig", "/usr/bin/mstreg",
+                                         "/usr/sbin/mstreg",   "/usr/bin/mlxreg",     "/usr/sbin/mlxreg"};
 
 constexpr std::size_t kOutputLimit = std::size_t{64} << 20;
 

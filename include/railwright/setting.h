@@ -27,9 +27,10 @@ enum class Effect : std::uint8_t {
 
 /// How drift of a setting is noticed, and the longest it can take.
 struct Noticed {
-  bool by_event = false;               ///< false: only by the periodic scan
-  std::string source;                  ///< "rtnetlink", "inotify", "nftables", "ethtool", "scan" …
-  std::chrono::milliseconds worst{0};  ///< worst delay; 0 = one scan interval
+  bool by_event = false;  ///< false: only by the periodic scan
+  std::string source;     ///< "rtnetlink", "inotify", "nftables", "ethtool", "scan" …
+  std::chrono::milliseconds worst{
+      0};  ///< worst delay; 0 = one scan interval; by scan: an answer is kept so long
 };
 
 /// A setting's data: everything that explain, catalog, plan and the README table show.

@@ -237,6 +237,7 @@ TEST(RunOptionsTest, WhatIsWrongIsAUsageError) {
                             {"--controller", "nonsense", "--name", "a"},
                             with({"--scan-interval", "0"}),
                             with({"--scan-interval", "x"}),
+                            with({"--firmware-interval", "0"}),
                             with({"--state-dri", "/s"}),
                             with({"extra"})}) {
     const auto parsed = ParseRunOptions(words);

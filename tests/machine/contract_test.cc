@@ -125,7 +125,7 @@ TEST_P(MachineContract, AFileIsMadeReplacedExactlyAndRemoved) {
 class ServedPathsContract : public MachineContract {};
 
 TEST_P(ServedPathsContract, APathThatNothingServesIsUnimplementedOrUnknownNeverNotFound) {
-  for (const char* path : {"/reg/0000:18:00.0/ROCE_ACCL", "/nosuch/rail0"}) {
+  for (const char* path : {"/reg/0000:18:00.0/PAOS", "/nosuch/rail0"}) {
     EXPECT_NE(machine().Get(path).status().code(), Code::kNotFound) << path;
     EXPECT_FALSE(machine().Get(path).ok()) << path;
     EXPECT_FALSE(machine().Set(path, "x").ok()) << path;

@@ -33,7 +33,8 @@ class NvConfigTest : public testing::Test {
 
   TemporaryDirectory root_;
   const std::string program_ = root_.path() + "/mstconfig";
-  std::unique_ptr<Backend> backend_ = MakeNvConfig(root_.path(), {root_.path() + "/nosuch", program_});
+  std::unique_ptr<Backend> backend_ =
+      MakeNvConfig(root_.path(), nullptr, std::chrono::hours(1), {root_.path() + "/nosuch", program_});
 };
 
 TEST_F(NvConfigTest, AParameterIsItsThreeValues) {
@@ -78,7 +79,7 @@ TEST_F(NvConfigTest, WhatTheProgramRefusesIsToldInItsWordsAndNotAskedAgain) {
 }
 
 TEST_F(NvConfigTest, WithoutTheProgramNothingIsKnown) {
-  const auto none = MakeNvConfig(root_.path(), {root_.path() + "/nosuch"});
+  const auto none = MakeNvConfig(root_.path(), nullptr, std::chrono::hours(1), {root_.path() + "/nosuch"});
   EXPECT_EQ(none->Get(kKey).status().code(), Code::kUnimplemented);
   EXPECT_EQ(none->Set(kKey, "1").code(), Code::kUnimplemented);
 }
