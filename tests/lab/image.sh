@@ -4,21 +4,26 @@
 . tests/guest/pack.sh
 . tests/lab/systemd.sh
 
-image_programs=(nft rdma ip dcb tc bridge ethtool setpci lspci ib_send_lat ib_write_bw ibv_devinfo kmod)
+image_programs=(nft rdma ip dcb tc bridge ethtool setpci lspci ib_send_lat ib_write_bw ibv_devinfo kmod dpkg dpkg-deb tar)
 image_modules=(virtio_net crc32_generic crc32c_generic rdma_rxe rdma_ucm rdma_cm ib_uverbs nf_tables nft_ct nft_limit
                nft_log nft_reject_inet nf_conntrack configfs dummy sch_netem)
 lab_nic=$build_dir/nic                       # rwlab.ko and its fellows, where tests/lab/nic is there to be built
+lab_ofed=$build_dir/ofed                     # two releases of a small OFED package, with the lab's NIC
 
 # Built anew only for another kernel or of newer sources.
 build_lab_nic() {
   local built=$lab_nic/built_for
+  local release
+  release=$(cat "$kernel/release")
   [ -x "$lab_dir/nic/build.sh" ] || return 0
   "$lab_dir/nic/fits.sh" "$kernel" || { say "the rails are plain virtio NICs (above)"; return 0; }
-  cmp -s "$kernel/release" "$built" && [ -z "$(find "$lab_dir/nic" -newer "$built")" ] && return 0
+  cmp -s "$kernel/release" "$built" && [ -z "$(find "$lab_dir/nic" "$lab_dir/ofed" -newer "$built")" ] && return 0
   say "building the lab's NIC module"
   deploy/packages.sh build
   "$lab_dir/nic/build.sh" "$kernel" "$lab_nic" > "$build_dir/nic.log" 2>&1 ||
     { tail -n 20 "$build_dir/nic.log" >&2; die "tests/lab/nic/build.sh failed (above)" "see $build_dir/nic.log"; }
+  "$lab_dir/ofed/package.sh" "$kernel" "$lab_nic/headers/$release/usr/src/linux-headers-$release" "$lab_ofed" > "$build_dir/ofed.log" 2>&1 ||
+    { tail -n 20 "$build_dir/ofed.log" >&2; die "tests/lab/ofed/package.sh failed (above)" "see $build_dir/ofed.log"; }
   cp "$kernel/release" "$built"
 }
 
@@ -54,7 +59,14 @@ pack_base() {
   printf 'Package: rdma-core\nStatus: install ok installed\nVersion: 44.0-2\nArchitecture: amd64\n' > "$root/var/lib/dpkg/status"
   install -m 755 "$lab_dir"/guest/*.sh "$root/lab/"
   install -m 644 "$lab_dir/guest/inittab" "$root/etc/inittab"
-  printf 'management_net=%s\ncontroller=%s\nscan_interval=%s\n' "$management_net" "$controller" "$scan_interval" > "$root/lab/site.sh"
+  printf 'management_net=%s\ncontroller=%s\nscan_interval=%s\nfirmware_interval=5\n' "$management_net" "$controller" "$scan_interval" > "$root/lab/site.sh"
+  # The real depmod, by the name that dpkg's scripts know it by: libkmod reads its index, and busybox's writes none.
+  path=$(tool kmod)
+  ln -sf "${path#"$tools"}" "$root/usr/sbin/depmod"
+  for program in mstconfig mstreg mstfwreset; do ln -s ../../lab/card.sh "$root/usr/bin/$program"; done
+  for program in "$lab_ofed"/*.deb; do
+    [ -e "$program" ] && install -D -m 644 "$program" "$root/lab/$(basename "$program")"
+  done
   for module in "$lab_nic"/*.ko; do
     [ -e "$module" ] && install -D -m 644 "$module" "$root/usr/lib/modules/$release/lab/$(basename "$module")"
   done
@@ -88,7 +100,7 @@ build_image() {
   mkdir -p "$build_dir"
   build_lab_nic
   say "packing one initramfs for all guests"
-  layer base pack_base "$lab_dir"/guest/* "$lab_dir/image.sh" "$lab_dir/names.sh" "$kernel/vmlinuz" "$tools/.packages" "$lab_nic"/*.ko
+  layer base pack_base "$lab_dir"/guest/* "$lab_dir/image.sh" "$lab_dir/names.sh" "$kernel/vmlinuz" "$tools/.packages" "$lab_nic"/*.ko "$lab_ofed"/*.deb
   layer agent pack_agent "$bin/railwright-agent" "$bin/railwright-agent-run"
   image=$build_dir/image.cpio
   cat "$build_dir/base.cpio" "$build_dir/agent.cpio" > "$image"

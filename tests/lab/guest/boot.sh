@@ -74,6 +74,14 @@ make_rdma() {
   rdma link add rxe1 type rxe netdev rail1
 }
 
+# The OFED package, where the lab's NIC is: installed as on a node, and its module loaded.
+install_ofed() {
+  [ -e /lab/ofed-5.8.deb ] || return 0
+  mkdir -p /var/lib/dpkg/info /var/lib/dpkg/updates
+  dpkg --force-bad-path --install /lab/ofed-5.8.deb > /run/ofed.log 2>&1 && modprobe mlx5_core ||
+    { echo "RWLAB failed $node: OFED's package: $(tail -n 1 /run/ofed.log)"; return 1; }
+}
+
 fd=0
 mount_all
 node=$(sed -n 's/.*lab\.node=\([0-9]*\).*/\1/p' /proc/cmdline)
@@ -88,6 +96,7 @@ join_management
 acs_on
 make_rails
 make_rdma
+install_ofed
 for module in nf_tables nft_ct nf_conntrack; do modprobe "$module"; done
 devices=$(ls /sys/class/infiniband | tr '\n' ' ')
 if [ "$devices" = "rxe0 rxe1 " ]; then
