@@ -59,6 +59,21 @@ constexpr std::array kPages{
                "without "
                "gateway). The message names the value and what is allowed."},
     ReasonPage{
+        "IrqFarFromCard", "RW-9112", "Interrupts of the card are delivered on CPUs of another NUMA node.",
+        "The message names them, and the CPUs that are near. irqbalance places interrupts by the card's "
+        "node; without it, write one of those CPUs to /proc/irq/N/smp_affinity_list of each. EIO there: "
+        "the kernel manages the interrupt, and it moves only when its driver places it anew. A card "
+        "that has more vectors than its node has CPUs is left alone while each CPU has one: "
+        "`link.channels` makes them fewer."},
+    ReasonPage{"IrqPlaceUnclear", "RW-9113", "The kernel does not tell where an interrupt is delivered.",
+               "It shows several CPUs, near the card and far from it, and may use any of them: an old kernel "
+               "without effective_affinity_list. Next: write CPUs near the card to "
+               "/proc/irq/N/smp_affinity_list, or let irqbalance do it."},
+    ReasonPage{"IrqsOnOneCpu", "RW-9114", "All completion interrupts of the card are delivered on one CPU.",
+               "The card has a queue for each CPU, and one CPU serves them all. Often irqbalance was stopped "
+               "after it had gathered them there, or a script wrote one number to all. Start irqbalance, or "
+               "write a CPU of its own to /proc/irq/N/smp_affinity_list of each."},
+    ReasonPage{
         "KernelHasNoModules", "RW-9030", "This kernel cannot load modules.",
         "It was built without CONFIG_MODULES (no /proc/modules), and the module is not built in. Take the "
         "key out for this node, or boot a kernel that has it."},
@@ -133,6 +148,10 @@ constexpr std::array kPages{
                "the card), or fwctl sets it, from kernel 6.15 on."},
     ReasonPage{"NoFabricPort", "RW-9041", "No port of this node is declared a fabric port.",
                "The check speaks of fabric ports. Declare them with role fabric in the Cluster document."},
+    ReasonPage{"NoFarCpu", "RW-9115", "No CPU is farther from the card than another.",
+               "The machine has one NUMA node, or its firmware does not tell the card's (numa_node -1): then "
+               "look for NUMA in the firmware's settings. That the interrupts are not all on one CPU is "
+               "checked all the same."},
     ReasonPage{"NoFec", "RW-9150", "The port's driver has no forward error correction to show.",
                "ethtool answers EOPNOTSUPP, as for virtual functions and virtual interfaces. The physical "
                "port, or the host of the virtual machine, knows it."},
@@ -144,6 +163,11 @@ constexpr std::array kPages{
     ReasonPage{"NoMlxDriver", "RW-9153", "No mlx5 driver is loaded, and no OFED is installed.",
                "The setting speaks of NVIDIA network cards. On a node with one, `module.mlx5_core: loaded` "
                "says why its driver is missing."},
+    ReasonPage{"NoMsiVectors", "RW-9116", "The card has no message-signalled interrupts.",
+               "Its driver uses the one wire that it shares with others, or none at all. No RDMA card works "
+               "like that; look for pci=nomsi on the kernel's command line."},
+    ReasonPage{"NoNearCpu", "RW-9117", "No CPU of the card's NUMA node is online.",
+               "The node has only memory, or its CPUs were taken offline. So no interrupt can be near."},
     ReasonPage{"NoNftables", "RW-9042", "This kernel has no nf_tables.",
                "There can be no nftables rules, so none is in the way."},
     ReasonPage{"NoNvswitch", "RW-9155", "The node has no NVSwitch.",
@@ -195,6 +219,7 @@ constexpr std::array kPages{
                "The profile behind it has mode observe (the default). Set `mode: enforce` and apply."},
     ReasonPage{"ObserveOnly", "RW-9016", "This version reads the setting but does not write it.",
                "The value differs; changing it is left to the operator for now."},
+    ReasonPage{"OneCpu", "RW-9118", "The node has one CPU.", "It takes every interrupt; there is no choice."},
     ReasonPage{"OriginalUnknown", "RW-9020", "There is no earlier value to put back.",
                "The key is to be restored, but its value from before Railwright's first write could not be "
                "read then. "
