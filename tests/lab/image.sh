@@ -4,7 +4,7 @@
 . tests/guest/pack.sh
 . tests/lab/systemd.sh
 
-image_programs=(nft rdma ip dcb tc bridge ethtool setpci lspci ib_send_lat ib_write_bw ibv_devinfo kmod dpkg dpkg-deb tar)
+image_programs=(nft rdma ip dcb tc bridge ethtool setpci lspci ib_send_lat ib_write_bw ibv_devinfo kmod dpkg dpkg-deb dpkg-split tar)
 image_modules=(virtio_net crc32_generic crc32c_generic rdma_rxe rdma_ucm rdma_cm ib_uverbs nf_tables nft_ct nft_limit
                nft_log nft_reject_inet nf_conntrack configfs dummy sch_netem)
 lab_nic=$build_dir/nic                       # rwlab.ko and its fellows, where tests/lab/nic is there to be built
@@ -56,7 +56,7 @@ pack_base() {
   echo "driver rxe" > "$root/etc/libibverbs.d/rxe.driver"
   printf 'root:x:0:0:root:/root:/bin/sh\n' > "$root/etc/passwd"
   printf 'root:x:0:\n' > "$root/etc/group"
-  printf 'Package: rdma-core\nStatus: install ok installed\nVersion: 44.0-2\nArchitecture: amd64\n' > "$root/var/lib/dpkg/status"
+  printf 'Package: rdma-core\nStatus: install ok installed\nVersion: 44.0-2\nArchitecture: amd64\nMaintainer: Debian\nDescription: RDMA core\n' > "$root/var/lib/dpkg/status"
   install -m 755 "$lab_dir"/guest/*.sh "$root/lab/"
   install -m 644 "$lab_dir/guest/inittab" "$root/etc/inittab"
   printf 'management_net=%s\ncontroller=%s\nscan_interval=%s\nfirmware_interval=5\n' "$management_net" "$controller" "$scan_interval" > "$root/lab/site.sh"
