@@ -136,6 +136,10 @@ Status MemoryWorld::Set(std::string_view path, std::string_view value) {
                       std::string(path) + ": no field \"" + name + "\" in " + *before);
       now.Set(name, text);
     }
+    // A link that is up comes back with what it was told, the far end being the same.
+    const std::string* modes = path.ends_with("/fec") ? wanted->Find("modes") : nullptr;
+    if (modes != nullptr && *modes != "none" && now.Find("active") != nullptr)
+      now.Set("active", std::string(*modes));
     Put(path, now.Text());
   } else if (IsBelow(path, "/nvconfig")) {
     // Written is what the next boot brings.

@@ -214,6 +214,17 @@ bool HitsManagement(const std::vector<std::string>& management, std::string_view
   });
 }
 
+bool LinkIsUp(const Machine& machine, const BoundPort& port) {
+  if (machine.Get(Join(kNet, port.netdev, "/carrier")).value_or({}) != "1") return false;
+  if (port.ibdev.empty()) return true;
+  const std::string ports = Join(kRdma, "/" + port.ibdev, "/ports");
+  const auto numbers = machine.List(ports);
+  return numbers.ok() && std::any_of(numbers->begin(), numbers->end(), [&](const std::string& number) {
+           return machine.Get(ports + "/" + number + "/state").value_or({}).find("ACTIVE") !=
+                  std::string::npos;
+         });
+}
+
 std::string CarrierChanges(const Machine& machine, const std::string& netdev) {
   return machine.Get(Join(kNet, netdev, "/carrier_changes")).value_or({});
 }

@@ -23,4 +23,8 @@ bool HitsManagement(const std::vector<std::string>& management, std::string_view
 /// "" when it cannot be told.
 std::string CarrierChanges(const Machine& machine, const std::string& netdev);
 
+/// Whether the link of the port is up: the interface has carrier, and its RDMA device, if any, has an active
+/// port. What cannot be read is not up.
+bool LinkIsUp(const Machine& machine, const BoundPort& port);
+
 }  // namespace railwright

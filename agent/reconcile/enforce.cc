@@ -1,8 +1,9 @@
 // Writing: steps in order, groups that are undone together, what holds a step back.
 //
-// A group is what one new generation asks of one port; a node-level setting is a group of its own. When a
-// step of a group fails for good, the group's steps that are done are undone in reverse order. A correction
-// of drift is never undone by the failure of another: what it would go back to is the drift.
+// A group is what one new generation asks of one port's settings that lean on one another
+// (SettingInfo::group); any other setting is a group of its own. When a step of a group fails for good, the
+// group's steps that are done are undone in reverse order. A correction of drift is never undone by the
+// failure of another: what it would go back to is the drift.
 #include <algorithm>
 #include <utility>
 
@@ -31,8 +32,14 @@ ChangeKind KindOf(const Entry& entry) {
   return entry.deviation ? entry.deviation->kind : ChangeKind::kIntended;
 }
 
+using Group = std::pair<std::string, std::string>;
+Group GroupOf(const Entry& entry) { return {entry.wish.spec.target, entry.wish.setting->info().group}; }
+bool HasGroup(const Entry& entry) {
+  return !entry.wish.spec.target.empty() && entry.wish.setting != nullptr &&
+         !entry.wish.setting->info().group.empty();
+}
 bool SameGroup(const Entry& a, const Entry& b) {
-  return !a.wish.spec.target.empty() && a.wish.spec.target == b.wish.spec.target;
+  return HasGroup(a) && HasGroup(b) && GroupOf(a) == GroupOf(b);
 }
 
 std::string Seconds(std::chrono::nanoseconds time) {
@@ -46,6 +53,7 @@ void Reconciler::Impl::Enforce() {
   written_paths_.clear();
   for (Entry& entry : entries_)
     if (entry.hold && entry.hold->verifying && entry.hold->retry_at <= pass_start_) Verify(entry);
+  LookAtLinks();
 
   // Before the first write everything is looked at: what differs afterwards is our own doing, and no drift.
   if (std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.Eligible(); }))
@@ -82,12 +90,14 @@ void Reconciler::Impl::Enforce() {
 }
 
 void Reconciler::Impl::Correct(Entry& entry) {
+  if (WaitsForLink(entry)) return;
   if (entry.step->disruption > Disruption::kTrafficBlip) {
     busy_.reset();  // a job may have started since this pass began
     RefreshFinding(entry);
     if (!entry.Eligible()) return;
   }
   const Observation before = entry.sight.observation;
+  const bool link_must_return = LinkMustReturn(entry);
   entry.looked_at = clock_.Now();
   Outcome outcome = writer_.Fulfil(entry.wish, entry.sight);
   if (outcome.touched) {
@@ -100,7 +110,10 @@ void Reconciler::Impl::Correct(Entry& entry) {
       entry.paused_now = true;
       RefreshFinding(entry);
       break;
-    case Outcome::Kind::kDone: Done(entry, before); break;
+    case Outcome::Kind::kDone:
+      Done(entry, before);
+      if (link_must_return) WatchLink(entry, before);
+      break;
     case Outcome::Kind::kFailed: Fail(entry, before, outcome); break;
     case Outcome::Kind::kNotYet: {
       Hold hold;
@@ -137,8 +150,8 @@ void Reconciler::Impl::Done(Entry& entry, const Observation& before) {
   const ChangeKind kind = KindOf(entry);
   Record(entry, kind, before, entry.wish.desired, true, {});
   if (kind == ChangeKind::kCorrective) ++counters_.corrected;
-  if (kind == ChangeKind::kIntended && !entry.wish.spec.target.empty()) {
-    auto& run = runs_[entry.wish.spec.target];
+  if (kind == ChangeKind::kIntended && HasGroup(entry)) {
+    auto& run = runs_[GroupOf(entry)];
     const std::size_t index = IndexOf(entry);
     const bool known =
         std::any_of(run.begin(), run.end(), [&](const DoneStep& step) { return step.entry == index; });
@@ -200,8 +213,8 @@ std::string Reconciler::Impl::UndoGroup(Entry& entry, const Observation& before,
     if (!sentence.empty()) left += (left.empty() ? "" : "; ") + sentence;
   };
   if (touched) tell(UndoOne(entry, before));
-  const auto run = runs_.find(entry.wish.spec.target);
-  if (entry.wish.spec.target.empty() || run == runs_.end()) return left;
+  const auto run = HasGroup(entry) ? runs_.find(GroupOf(entry)) : runs_.end();
+  if (run == runs_.end()) return left;
   const std::vector<DoneStep> done = std::move(run->second);
   runs_.erase(run);
   for (auto step = done.rbegin(); step != done.rend(); ++step) {
@@ -287,7 +300,8 @@ void Reconciler::Impl::FreeDependents() {
 void Reconciler::Impl::CloseRuns() {
   std::erase_if(runs_, [&](const auto& run) {
     return std::none_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-      return entry.wish.spec.target == run.first && entry.Wanted() && KindOf(entry) == ChangeKind::kIntended;
+      return HasGroup(entry) && GroupOf(entry) == run.first && entry.Wanted() &&
+             KindOf(entry) == ChangeKind::kIntended;
     });
   });
 }

@@ -40,6 +40,7 @@ struct Hold {
     kTime,         ///< a retry is due at `retry_at`
     kWorldChange,  ///< until what was read differs from `version`, and not before `retry_at`
     kCause,        ///< as long as entry `cause`, a step of the same group, is held
+    kPerson,       ///< until a new generation, or a pause that is lifted
   } until = Until::kTime;
   std::size_t cause = 0;
   Clock::Steady retry_at{};
@@ -133,6 +134,15 @@ struct Reconciler::Impl {
   void HoldBack(const Entry& cause);
   void LookAround();
   void FreeDependents();
+
+  // link_watch.cc: what a step may have taken down must come back
+  /// `entry` is about to be written: whether its port's link is up, and so must be afterwards.
+  bool LinkMustReturn(const Entry& entry) const;
+  void WatchLink(const Entry& entry, const Observation& before);
+  void LookAtLinks();
+  /// A step on a port whose link one of our steps took down waits for it.
+  bool WaitsForLink(Entry& entry);
+  void PutBackForLink(const std::string& port);
   void CloseRuns();
 
   // drift.cc: history and contention
@@ -169,12 +179,18 @@ struct Reconciler::Impl {
   std::vector<Entry> entries_;  // sorted by (key, target)
   std::vector<CheckEntry> checks_;
 
-  // Steps of the present generation that are done while their group is not: port → (entry, value before).
+  // Steps of the present generation that are done while their group is not.
   struct DoneStep {
     std::size_t entry;
     Observation before;
   };
-  std::map<std::string, std::vector<DoneStep>> runs_;
+  std::map<std::pair<std::string, std::string>, std::vector<DoneStep>> runs_;  // by port and group
+  // Ports whose link was up before steps that may take it down.
+  struct LinkWatch {
+    std::vector<DoneStep> steps;  // in order
+    Clock::Steady since{};        // of the last one
+  };
+  std::map<std::string, LinkWatch> link_watches_;  // by port
 
   bool scan_ = false;       // a full scan at the next Tick
   bool rebind_ = false;     // bind the ports at the next Tick

@@ -269,7 +269,7 @@ void Reconciler::Impl::ReportOpenSteps() {
 
 void Reconciler::Impl::Publish() {
   const bool remaining = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    if (entry.Eligible()) return true;
+    if (entry.Eligible() || link_watches_.contains(entry.wish.spec.target)) return true;
     // A card's firmware is being asked, which takes seconds; after some 30 s that is the result.
     constexpr int kReadsAwaited = 5;
     if (!entry.gone && entry.read_again_at && entry.sight.error.code() == Code::kUnavailable &&

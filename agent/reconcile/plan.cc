@@ -28,7 +28,7 @@ std::string FixFor(const Step& step) {
   if (reason == "ManagementPath" && step.refused_message.starts_with(kWayUnknown))
     return "wait until the controller is reached, or name the interface with `--management-netdev`";
   if (reason == "ManagementPath") return "change it by hand, on the node's console";
-  if (reason == "ObserveOnly") return "change it by hand; this version only reads it";
+  if (reason == "ObserveOnly") return "change it by hand, or see `railctl explain " + step.key + "`";
   if (reason == "NeedsReboot") return "set it in the boot configuration, drain the node, then reboot it";
   if (reason == "ObserveMode") {
     const std::string file = FileOf(step.origin);
@@ -98,8 +98,9 @@ std::optional<Step> MakeStep(const Wish& wish, const Sight& sight, const Policy&
                "); until it is, nothing is written that an interface could feel");
     return step;
   }
-  if (info.effect == Effect::kObserveOnly) {
-    Refuse(step, "ObserveOnly", "this version reads " + step.key + " but does not write it");
+  if (std::string why = wish.restore ? std::string() : wish.setting->OnlyLookedAt(wish.target, wish.desired);
+      !why.empty()) {
+    Refuse(step, "ObserveOnly", std::move(why));
   } else if (info.effect == Effect::kNeedsReboot) {
     Refuse(step, "NeedsReboot", "takes effect at the next boot only");
   } else if (step.mode != Mode::kEnforce) {

@@ -94,6 +94,7 @@ Status Reconciler::Impl::Accept(const DesiredState& state) {
   entries_ = std::move(entries);
   state_ = state;
   runs_.clear();
+  link_watches_.clear();
   policy_.pauses.clear();
   for (const Pause& pause : pauses_)
     if (pause.node.empty() || pause.node == state.node) policy_.pauses.push_back(pause);

@@ -28,6 +28,7 @@ class CnpDscp final : public Setting {
         .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::milliseconds(0)},
         .effect = Effect::kRuntime,
         .order = 145,
+        .group = "congestion",
         .likely_owners = {"openibd", "the site's start scripts"}};
     return info;
   }

@@ -68,6 +68,7 @@ class Dcqcn final : public Setting {
         .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::milliseconds(0)},
         .effect = Effect::kRuntime,
         .order = 144,
+        .group = "congestion",
         .likely_owners = {"openibd", "the site's start scripts", "doca_spcx_cc"},
         .recorded = AllRegisters()};
     return info;

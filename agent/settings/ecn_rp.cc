@@ -20,6 +20,7 @@ SettingInfo Info() {
           .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::milliseconds(0)},
           .effect = Effect::kRuntime,
           .order = 146,
+          .group = "congestion",
           .likely_owners = {"openibd", "the site's start scripts"}};
 }
 

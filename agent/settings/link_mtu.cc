@@ -47,6 +47,7 @@ class LinkMtu final : public Setting {
         .noticed = {.by_event = true, .source = "rtnetlink", .worst = std::chrono::milliseconds(1000)},
         .effect = Effect::kRuntime,
         .order = 40,
+        .group = "lossless",
         .likely_owners = {"NetworkManager", "systemd-networkd", "dhclient"}};
     return info;
   }

@@ -63,7 +63,8 @@ class LinkPause final : public Setting {
         .disruption = Disruption::kTrafficBlip,
         .noticed = {.by_event = true, .source = "ethtool", .worst = std::chrono::milliseconds(1000)},
         .effect = Effect::kRuntime,
-        .order = 50,
+        .order = 61,
+        .group = "lossless",
         .likely_owners = {"lldpad", "NetworkManager", "the card's firmware"}};
     return info;
   }

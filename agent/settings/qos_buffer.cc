@@ -57,6 +57,7 @@ class QosBuffer final : public Setting {
         .noticed = DcbNoticed(),
         .effect = Effect::kRuntime,
         .order = 68,
+        .group = "lossless",
         .likely_owners = {"mlnx_qos", "openibd", "the card's firmware"}};
     return info;
   }

@@ -26,6 +26,7 @@ class QosCableLength final : public Setting {
         .noticed = DcbNoticed(),
         .effect = Effect::kRuntime,
         .order = 69,
+        .group = "lossless",
         .likely_owners = {"lldpad", "mlnx_qos", "openibd"}};
     return info;
   }

@@ -44,6 +44,7 @@ class QosDcbx final : public Setting {
         .noticed = DcbNoticed(),
         .effect = Effect::kRuntime,
         .order = 60,
+        .group = "lossless",
         .likely_owners = {"lldpad", "mlnx_qos", "openibd", "the card's firmware"}};
     return info;
   }

@@ -27,6 +27,7 @@ class QosPfc final : public Setting {
         .noticed = DcbNoticed(),
         .effect = Effect::kRuntime,
         .order = 72,
+        .group = "lossless",
         .likely_owners = {"lldpad", "mlnx_qos", "openibd", "the card's firmware"}};
     return info;
   }

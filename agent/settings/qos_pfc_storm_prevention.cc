@@ -36,6 +36,7 @@ class QosPfcStormPrevention final : public Setting {
         .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::milliseconds(0)},
         .effect = Effect::kRuntime,
         .order = 70,
+        .group = "lossless",
         .likely_owners = {"mlnx_tune", "openibd"}};
     return info;
   }

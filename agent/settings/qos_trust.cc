@@ -27,6 +27,7 @@ class QosTrust final : public Setting {
         .noticed = DcbNoticed(),
         .effect = Effect::kRuntime,
         .order = 62,
+        .group = "lossless",
         .likely_owners = {"lldpad", "mlnx_qos", "openibd", "the card's firmware"}};
     return info;
   }

@@ -41,6 +41,7 @@ class RailAddress final : public Setting {
         .noticed = {.by_event = true, .source = "rtnetlink", .worst = std::chrono::milliseconds(1000)},
         .effect = Effect::kRuntime,
         .order = 130,
+        .group = "rail",
         .goes_with_link = true,
         .likely_owners = {"NetworkManager", "systemd-networkd", "netplan", "dhclient", "ifupdown"}};
     return info;

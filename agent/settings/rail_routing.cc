@@ -78,6 +78,7 @@ class RailRoutingSetting final : public Setting {
         .noticed = {.by_event = true, .source = "rtnetlink", .worst = std::chrono::milliseconds(1000)},
         .effect = Effect::kRuntime,
         .order = 140,
+        .group = "rail",
         .goes_with_link = true,
         .likely_owners = {"NetworkManager", "systemd-networkd", "netplan"}};
     return info;

@@ -85,6 +85,12 @@ constexpr std::array kPages{
                "Virtual functions read zero there by specification. The link is the host's; ask the operator "
                "of the hypervisor."},
     ReasonPage{
+        "LinkStayedDown", "RW-9087", "The link did not come back after a write, which was put back.",
+        "A change of FEC, PFC or speed takes a link down for a moment. It was still down 30 s later, so "
+        "the value before it was written again, with which the link had been up, and it is not tried "
+        "again by itself. Next: compare with the other end of the cable (FEC and speed must be the same), "
+        "and look at the module; then `railctl pause KEY` and `railctl pause --resume KEY` try it again."},
+    ReasonPage{
         "ManagementPath", "RW-9005", "Refused: the change touches the way to the controller.",
         "Until confirmed apply exists, nothing that disturbs a management port or the interface of the "
         "controller connection is written. Change it by hand, on the console. While the agent does not know "
@@ -255,6 +261,10 @@ constexpr std::array kPages{
                "Its own field is reserved and ignores writes; what its physical function has counts for it. "
                "Declare the "
                "key for the port of the physical function, on the host."},
+    ReasonPage{
+        "WaitsForLink", "RW-9088", "Not tried yet: the port's link is down, by a step before this one.",
+        "A step of the same plan takes the link down for some seconds. What follows on that port waits "
+        "until it is back; after 30 s the step that took it down is put back."},
 };
 
 }  // namespace

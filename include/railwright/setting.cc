@@ -22,6 +22,11 @@ bool Setting::Satisfied(const Target&, std::string_view desired, const Observati
   return observed.kind == Observation::Kind::kValue && observed.value == desired;
 }
 
+std::string Setting::OnlyLookedAt(const Target&, std::string_view) const {
+  if (info().effect != Effect::kObserveOnly) return {};
+  return "this version reads " + info().key + " but does not write it";
+}
+
 Disruption Setting::DisruptionOf(const Target&, std::string_view, std::string_view) const {
   return info().disruption;
 }

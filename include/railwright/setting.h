@@ -48,6 +48,9 @@ struct SettingInfo {
   Noticed noticed;
   Effect effect = Effect::kRuntime;
   int order = 100;  ///< plans execute in ascending order
+  /// Settings of one word lean on one another: what one generation asks of them on one port is undone
+  /// together when a step of it fails. "": stands alone.
+  std::string group{};
   /// The kernel (or networkd) drops the value when the port's link goes: nobody did that drift.
   bool goes_with_link = false;
   std::vector<std::string>
@@ -139,6 +142,9 @@ class Setting {
   /// Writes `value` (from Desired, or an earlier observation: an original; "" = make absent).
   /// The caller reads back.
   virtual Status Apply(Machine& machine, const Target& target, std::string_view value) const = 0;
+
+  /// Why such a wish is only looked at; "" when it is written. By default said of Effect::kObserveOnly. Pure.
+  virtual std::string OnlyLookedAt(const Target& target, std::string_view desired) const;
 
   /// The class of this very change; by default info().disruption.
   virtual Disruption DisruptionOf(const Target& target, std::string_view from, std::string_view to) const;

@@ -29,6 +29,7 @@ class Knob final : public Setting {
     /// Apply writes here, and what differs from it is pending until the next boot.
     std::string next{};
     std::vector<std::string> recorded{};  ///< params of a family
+    std::string group{};
   };
   explicit Knob(Make make) : make_(std::move(make)) {
     info_.key = make_.key;
@@ -42,6 +43,7 @@ class Knob final : public Setting {
     info_.order = make_.order;
     info_.likely_owners = make_.owners;
     info_.recorded = make_.recorded;
+    info_.group = make_.group;
     info_.goes_with_link = make_.needs_address;
   }
   const SettingInfo& info() const override { return info_; }
@@ -114,26 +116,30 @@ inline std::vector<std::unique_ptr<const Setting>> TestSettings() {
        .targets = TargetKind::kPort,
        .order = 10,
        .disruption = Disruption::kTrafficBlip,
-       .owners = {"NetworkManager", "systemd-networkd"}});
+       .owners = {"NetworkManager", "systemd-networkd"},
+       .group = "port"});
   add({.key = "link.channels",
        .code = "RW-1102",
        .path = "/ethtool/{if}/channels",
        .targets = TargetKind::kPort,
        .order = 20,
-       .disruption = Disruption::kTrafficBlip});
+       .disruption = Disruption::kTrafficBlip,
+       .group = "port"});
   add({.key = "link.speed",
        .code = "RW-1103",
        .path = "/ethtool/{if}/speed",
        .targets = TargetKind::kPort,
        .order = 30,
-       .disruption = Disruption::kLinkFlap});
+       .disruption = Disruption::kLinkFlap,
+       .group = "port"});
   add({.key = "rail.address",
        .code = "RW-1104",
        .path = "/rtnl/addr/{if}",
        .targets = TargetKind::kPort,
        .order = 40,
        .text = true,
-       .needs_address = true});
+       .needs_address = true,
+       .group = "port"});
   add({.key = "sysctl.<name>",
        .code = "RW-1105",
        .path = "/proc/sys/{param}",

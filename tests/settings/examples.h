@@ -43,7 +43,7 @@ inline std::vector<Example> Examples() {
       {"kernel.cmdline", {"iommu=pt", "!quiet", "intel_iommu=on"}},
       {"limits.memlock", {"unlimited", "65536"}},
       {"link.channels", {"1", "2", "max", "combined=2"}},
-      {"link.fec", {"rs", "baser", "off", "auto"}},
+      {"link.fec", {"rs", "baser far_end=baser", "auto far_end=auto"}},
       {"link.mtu", {"4200", "1500", "max"}},
       {"link.pause", {"off", "on", "rx=off"}},
       {"link.rings", {"256", "rx=256 tx=256", "max"}},
