@@ -108,6 +108,8 @@ Finding Judge(const Wish& wish, const Sight& sight, const std::string& prepare_e
   const std::string file = wish.spec.origin.place.substr(0, wish.spec.origin.place.find(':'));
   finding.fix = "a running agent corrects it in its next pass; where none runs: `railctl apply -f " +
                 (file.empty() ? "FILE" : file) + "`, or by hand";
+  if (wish.setting->info().effect == Effect::kNextBoot || !seen.stored_in.empty())
+    finding.fix += "; it is stored, and takes effect at the next boot";
   if (wish.setting->info().effect == Effect::kNeedsReboot) {
     finding.verdict = Verdict::kPending;
     finding.reason = "NeedsReboot";

@@ -136,7 +136,7 @@ void Reconciler::Impl::Verify(Entry& entry) {
   const Hold hold = *std::exchange(entry.hold, std::nullopt);
   writer_.End(entry.wish.spec.key, entry.wish.spec.target);
   Look(machine_, entry.wish, entry.sight);
-  if (entry.sight.satisfied) return Done(entry, hold.before);
+  if (entry.sight.satisfied || entry.sight.observation.pending_reboot) return Done(entry, hold.before);
   Outcome outcome;
   outcome.touched = true;
   outcome.error = !entry.wish.unbound.empty() ? Status(Code::kNotFound, entry.wish.unbound)

@@ -67,8 +67,12 @@ std::optional<Step> MakeStep(const Wish& wish, const Sight& sight, const Policy&
   step.target = wish.spec.target;
   step.from = Shown(from);
   step.to = Shown(wish.desired);
-  step.disruption = wish.setting->DisruptionOf(wish.target, from, wish.desired);
+  const bool stored = !sight.observation.stored_in.empty();
+  step.next_boot = stored || info.effect == Effect::kNextBoot;
+  step.disruption = stored ? Disruption::kNone : wish.setting->DisruptionOf(wish.target, from, wish.desired);
   step.blast = wish.setting->BlastSet(wish.target);
+  if (stored && wish.target.port != nullptr && !wish.target.port->bdf.empty())
+    step.blast.push_back("card:" + wish.target.port->bdf);
   step.why = wish.restore ? "no longer declared; the value from before Railwright's first write is put back"
                           : info.why;
   step.origin = wish.spec.origin;

@@ -1,31 +1,11 @@
 // nic.nvconfig.<KEY>: a parameter that the card keeps in its flash and its firmware reads at reset.
-#include <cerrno>
-
 #include "agent/settings/pci_place.h"
-#include "core/decode/fields.h"
+#include "agent/settings/stored_parameter.h"
 #include "core/decode/mstconfig.h"
 #include "core/decode/nvconfig_names.h"
-#include "core/decode/values.h"
 
 namespace railwright {
 namespace {
-
-// "0", or "0 (next boot 1)" while the flash holds something else than what runs.
-constexpr std::string_view kNextBoot = " (next boot ";
-
-std::string ShownNv(const std::string& current, const std::string& next) {
-  if (SameNvValue(current, next)) return current;
-  return current + std::string(kNextBoot) + NvValueToSet(next) + ")";
-}
-
-// What to store to have `shown` again: of the flash, not of what runs.
-std::string_view StoredNv(std::string_view shown) {
-  const auto at = shown.find(kNextBoot);
-  if (at == std::string_view::npos || !shown.ends_with(')')) return shown;
-  shown.remove_prefix(at + kNextBoot.size());
-  shown.remove_suffix(1);
-  return shown;
-}
 
 class NicNvconfig final : public Setting {
  public:
@@ -65,23 +45,12 @@ class NicNvconfig final : public Setting {
     RW_RETURN_IF_ERROR(CheckNvParameter(target.param));
     RW_ASSIGN_OR_RETURN(const PciPlace place, FindPciPlace(machine, target));
     if (const auto* none = std::get_if<Observation>(&place)) return *none;
-    const std::string path = PathOf(place, target);
-    const auto text = machine.Get(path);
-    if (!text.ok() && text.status().code() == Code::kNotFound && text.status().error_number() == ENOENT)
+    RW_ASSIGN_OR_RETURN(const auto stored, ReadStored(machine, PathOf(place, target)));
+    if (!stored)
       return Observation::NotApplicable(
           "NoSuchParameter", "the firmware of " + std::get<std::string>(place) + " has no parameter " +
                                  target.param + "; some are shown only with ADVANCED_PCI_SETTINGS=1");
-    if (!text.ok()) return text.status();
-    const auto parameter = Fields::Parse(*text);
-    if (!parameter.ok()) return parameter.status().Within(path);
-    const std::string* current = parameter->Find("current");
-    const std::string* next = parameter->Find("next");
-    if (current == nullptr || next == nullptr)
-      return Status(Code::kInternal, path + ": " + Quoted(*text) + " does not tell current and next");
-    Observation seen = Observation::Value(ShownNv(*current, *next));
-    seen.pending_reboot =
-        !target.wish.empty() && !SameNvValue(*current, target.wish) && SameNvValue(*next, target.wish);
-    return seen;
+    return ShowStored(*stored, target.wish);
   }
 
   // What runs as wished and would not after the next boot is no fulfilled wish.
@@ -91,19 +60,12 @@ class NicNvconfig final : public Setting {
 
   Status Apply(Machine& machine, const Target& target, std::string_view value) const override {
     RW_RETURN_IF_ERROR(CheckNvParameter(target.param));
-    const std::string text = NvValueToSet(StoredNv(value));
+    const std::string text = NvValueToSet(ValueToStore(value));
     RW_RETURN_IF_ERROR(CheckNvValue(target.param, text));
     RW_ASSIGN_OR_RETURN(const PciPlace place, FindPciPlace(machine, target));
     if (const auto* none = std::get_if<Observation>(&place))
       return Status(Code::kFailedPrecondition, none->message);
     return machine.Set(PathOf(place, target), text);
-  }
-
-  // The flash is the card's, whatever port was named.
-  std::vector<std::string> BlastSet(const Target& target) const override {
-    std::vector<std::string> all{target.port->netdev};
-    if (!target.port->bdf.empty()) all.push_back("card:" + target.port->bdf);
-    return all;
   }
 
  private:

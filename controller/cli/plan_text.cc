@@ -79,10 +79,10 @@ class Writer {
   }
 
   std::string Disturbs(const Step& step) const {
-    if (step.disruption == Disruption::kNone) return "None";
     std::string text(Name(step.disruption));
-    for (std::size_t i = 0; i < step.blast.size(); ++i) text += (i == 0 ? " of " : ", ") + step.blast[i];
-    return text;
+    if (step.disruption != Disruption::kNone)
+      for (std::size_t i = 0; i < step.blast.size(); ++i) text += (i == 0 ? " of " : ", ") + step.blast[i];
+    return step.next_boot ? text + "; in force at next boot" : text;
   }
 
   // Steps that differ between nodes in value and origin only become one row: always when each node is to have
@@ -96,10 +96,12 @@ class Writer {
       }
     };
     const auto kind = [](const Step& step) {
-      return std::tuple{step.key,     step.target, step.disruption,
-                        step.refused, step.mode,   std::string(Sign(step))};
+      return std::tuple{step.key,      step.target, step.disruption,
+                        step.refused,  step.mode,   std::string(Sign(step)),
+                        step.next_boot};
     };
-    std::map<std::tuple<std::string, std::string, Disruption, std::string, Mode, std::string>, Alike> alike;
+    std::map<std::tuple<std::string, std::string, Disruption, std::string, Mode, std::string, bool>, Alike>
+        alike;
     for (std::size_t i = 0; i < groups.size(); ++i) {
       if (groups[i].nodes.size() != 1) continue;
       Alike& same = alike[kind(groups[i].step)];

@@ -18,7 +18,8 @@ using Json = nlohmann::ordered_json;
 
 auto Identity(const Step& step) {
   return std::tie(step.key, step.target, step.from, step.to, step.disruption, step.blast, step.refused,
-                  step.refused_message, step.mode, step.origin.document, step.origin.place, step.why);
+                  step.refused_message, step.next_boot, step.mode, step.origin.document, step.origin.place,
+                  step.why);
 }
 
 std::string Plural(std::uint64_t count, std::string_view one) {

@@ -44,7 +44,8 @@ std::string PlanHash(const FleetState& base, const FleetState& next, const v1::P
       all.Text(step.key()).Text(step.target()).Text(step.from()).Text(step.to());
       all.Number(static_cast<std::uint64_t>(step.disruption()))
           .Number(static_cast<std::uint64_t>(step.mode()));
-      all.Text(step.refused()).Number(static_cast<std::uint64_t>(step.blast_size()));
+      all.Text(step.refused()).Number(step.next_boot() ? 1 : 0);
+      all.Number(static_cast<std::uint64_t>(step.blast_size()));
       for (const std::string& blast : step.blast()) all.Text(blast);
     }
   }

@@ -71,7 +71,8 @@ Json ToJson(const Step& step) {
           {"origin", ToJson(step.origin)},
           {"mode", railwright::Name(step.mode)},
           {"refused", step.refused},
-          {"refused_message", step.refused_message}};
+          {"refused_message", step.refused_message},
+          {"next_boot", step.next_boot}};
 }
 
 Json ToJson(const Pause& pause) {

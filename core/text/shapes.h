@@ -17,7 +17,7 @@ namespace railwright {
 nlohmann::ordered_json ToJson(const Finding& finding);
 /// {sequence,kind,key,target,from,to,by,noticed,ok,message,generation,at,at_unix_us,took_us}
 nlohmann::ordered_json ToJson(const ChangeRecord& change);
-/// {key,target,from,to,disruption,blast[],why,origin{},mode,refused,refused_message}
+/// {key,target,from,to,disruption,blast[],why,origin{},mode,refused,refused_message,next_boot}
 nlohmann::ordered_json ToJson(const Step& step);
 /// {node,key,by,reason}
 nlohmann::ordered_json ToJson(const Pause& pause);

@@ -174,6 +174,7 @@ v1::Step ToWire(const Step& step) {
   message.set_mode(ToWire(step.mode));
   message.set_refused(ValidUtf8(step.refused));
   message.set_refused_message(ValidUtf8(step.refused_message));
+  message.set_next_boot(step.next_boot);
   return message;
 }
 
@@ -190,6 +191,7 @@ Step FromWire(const v1::Step& message) {
   step.mode = FromWire(message.mode());
   step.refused = message.refused();
   step.refused_message = message.refused_message();
+  step.next_boot = message.next_boot();
   return step;
 }
 

@@ -99,11 +99,15 @@ struct Observation {
   bool pending_reboot = false;
   /// The greatest value that this device takes, for settings whose wish may be the word `max`; else "".
   std::string at_most;
+  /// Machine path of the parameter in a card's flash that this value is, and that a write goes to; "" for
+  /// all else. Such a write takes effect at the next boot, whatever SettingInfo::effect says: storing it
+  /// disturbs nothing, and what it is stored for is the whole card.
+  std::string stored_in;
 
-  static Observation Value(std::string v) { return {Kind::kValue, std::move(v), {}, {}, false, {}}; }
-  static Observation Absent() { return {Kind::kAbsent, {}, {}, {}, false, {}}; }
+  static Observation Value(std::string v) { return {Kind::kValue, std::move(v), {}, {}, false, {}, {}}; }
+  static Observation Absent() { return {Kind::kAbsent, {}, {}, {}, false, {}, {}}; }
   static Observation NotApplicable(std::string why, std::string sentence) {
-    return {Kind::kNotApplicable, {}, std::move(why), std::move(sentence), false, {}};
+    return {Kind::kNotApplicable, {}, std::move(why), std::move(sentence), false, {}, {}};
   }
 };
 

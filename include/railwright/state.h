@@ -151,6 +151,7 @@ struct Step {
   Mode mode = Mode::kObserve;
   std::string refused;          ///< "" = would be done; else Reason word: ObserveMode, ManagementPath …
   std::string refused_message;  ///< the sentence that goes with it
+  bool next_boot = false;       ///< the write only stores it; it takes effect at the next boot
   friend bool operator==(const Step&, const Step&) = default;
 };
 

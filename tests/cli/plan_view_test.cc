@@ -98,6 +98,25 @@ TEST(PlanViewTest, WhatEachNodeLosesOfItsOwnIsOneRow) {
   EXPECT_NE(text.find("10.10.0.1/24 → nothing on gpu-001, each node its own"), std::string::npos) << text;
 }
 
+TEST(PlanViewTest, WhatIsOnlyStoredSaysWhenItTakesEffect) {
+  v1::PlanResult result;
+  for (const bool next_boot : {true, false}) {
+    v1::Plan& node = *result.add_nodes();
+    node.set_node(next_boot ? "gpu-001" : "gpu-002");
+    v1::Step& step = *node.add_steps();
+    step.set_key("ecn.np");
+    step.set_target("rail0");
+    step.set_from("all");
+    step.set_to("3");
+    step.set_disruption(v1::DISRUPTION_NONE);
+    step.set_next_boot(next_boot);
+  }
+  const std::string text = PlanText(MakePlanView(result), {}, kPlain, kNow);
+  const auto said = text.find("None; in force at next boot");
+  EXPECT_NE(said, std::string::npos) << text;
+  EXPECT_EQ(text.find("next boot", said + 20), std::string::npos) << "on the other node it counts at once";
+}
+
 TEST(GroupStepsTest, OnlyStepsThatAgreeInEverythingStandTogether) {
   Step step{.key = "link.mtu",
             .target = "rail0",

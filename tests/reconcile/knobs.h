@@ -30,6 +30,7 @@ class Knob final : public Setting {
     std::string next{};
     std::vector<std::string> recorded{};  ///< params of a family
     std::string group{};
+    bool stored = false;                  ///< with `next`: what was read says so, and not `effect`
   };
   explicit Knob(Make make) : make_(std::move(make)) {
     info_.key = make_.key;
@@ -68,6 +69,7 @@ class Knob final : public Setting {
       if (!next.ok()) return next.status();
       Observation seen = Observation::Value(*value);
       seen.pending_reboot = *next == target.wish && *next != *value;
+      if (make_.stored) seen.stored_in = make_.next;
       return seen;
     }
     if (value.ok())
