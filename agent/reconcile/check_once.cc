@@ -25,19 +25,28 @@ void LookOnce(const Machine& machine, const DesiredState& state, Policy policy, 
   policy.management_unknown = management.unknown;
   std::vector<std::pair<const Wish*, Step>> steps;
   std::optional<Busy> busy;
-  for (Wish& wish : seen.wishes) {
-    BindWish(wish, seen.facts);
-    Sight sight;
-    Look(machine, wish, sight);
+  std::vector<Sight> sights(seen.wishes.size());
+  std::vector<SeenWish> all;
+  for (std::size_t i = 0; i < sights.size(); ++i) {
+    BindWish(seen.wishes[i], seen.facts);
+    Look(machine, seen.wishes[i], sights[i]);
+    all.push_back({&seen.wishes[i], &sights[i]});
+  }
+  const std::vector<std::optional<Conflict>> conflicts = FindConflicts(all);
+  for (std::size_t i = 0; i < sights.size(); ++i) {
+    const Wish& wish = seen.wishes[i];
+    const Sight& sight = sights[i];
     Finding finding = Judge(wish, sight);
-    if (auto step = MakeStep(wish, sight, policy)) {
+    auto step = MakeStep(wish, sight, policy, conflicts[i]);
+    if (step) {
       if (step->refused.empty() && step->disruption > Disruption::kTrafficBlip) {
         if (!busy) busy = LookForJobs(machine, seen.facts);
         RefuseIfBusy(*step, *busy, seen.facts);
       }
       Annotate(finding, *step);
-      steps.emplace_back(&wish, *std::move(step));
     }
+    if (conflicts[i]) TellConflict(finding, step, *conflicts[i]);
+    if (step) steps.emplace_back(&wish, *std::move(step));
     seen.findings.push_back(std::move(finding));
   }
   std::sort(steps.begin(), steps.end(),

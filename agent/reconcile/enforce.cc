@@ -64,6 +64,7 @@ void Reconciler::Impl::Enforce() {
   // changed in another is put right in the same pass. Two that undo each other end as Contended.
   constexpr int kRounds = 3;
   for (int round = 0; round < kRounds; ++round) {
+    CompareWishes();
     FreeDependents();
     std::vector<Entry*> steps;
     for (Entry& entry : entries_)
@@ -84,6 +85,7 @@ void Reconciler::Impl::Enforce() {
     if (epoch_ == epoch) break;
     LookAround();
   }
+  CompareWishes();
   CloseRuns();
   if (std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.Eligible(); }))
     look_again_at_ = clock_.Now() + kLookAgain;

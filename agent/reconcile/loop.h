@@ -10,6 +10,7 @@
 #include "agent/reconcile/apply.h"
 #include "agent/reconcile/backoff.h"
 #include "agent/reconcile/busy.h"
+#include "agent/reconcile/conflict.h"
 #include "agent/reconcile/contention.h"
 #include "agent/reconcile/plan.h"
 #include "agent/reconcile/reconciler.h"
@@ -57,6 +58,7 @@ struct Entry {
   Sight sight;
   Finding finding;
   std::optional<Step> step;
+  std::optional<Conflict> conflict;
 
   Mark mark;
   bool reassess = true;  ///< judge again even if nothing read differs
@@ -115,6 +117,7 @@ struct Reconciler::Impl {
   void Rebind();
   void Observe(Entry& entry);
   void ObserveMarked();
+  void CompareWishes();
   void Assess(Entry& entry, const Mark& mark);
   void RefreshFinding(Entry& entry);
   const Busy& JobsNow();
@@ -177,6 +180,7 @@ struct Reconciler::Impl {
   std::vector<OpenStep> open_steps_;  // of the life before this one
 
   std::vector<Entry> entries_;  // sorted by (key, target)
+  bool compare_ = false;        // a look gave something new: wishes may be in conflict, or no longer
   std::vector<CheckEntry> checks_;
 
   // Steps of the present generation that are done while their group is not.

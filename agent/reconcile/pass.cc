@@ -77,6 +77,25 @@ void Reconciler::Impl::ObserveMarked() {
     if (!entry.gone && entry.mark.set) Observe(entry);
 }
 
+// Which of the wishes name one place with different values; before anything is written, and cheap while no
+// look gives anything new.
+void Reconciler::Impl::CompareWishes() {
+  if (!std::exchange(compare_, false)) return;
+  std::vector<SeenWish> all;
+  std::vector<Entry*> of;
+  for (Entry& entry : entries_) {
+    if (entry.gone) continue;
+    all.push_back({&entry.wish, &entry.sight});
+    of.push_back(&entry);
+  }
+  std::vector<std::optional<Conflict>> conflicts = FindConflicts(all);
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    if (conflicts[i] == of[i]->conflict) continue;
+    of[i]->conflict = std::move(conflicts[i]);
+    RefreshFinding(*of[i]);
+  }
+}
+
 void Reconciler::Impl::Observe(Entry& entry) {
   const Mark mark = std::exchange(entry.mark, {});
   entry.looked_at = clock_.Now();
@@ -96,6 +115,7 @@ void Reconciler::Impl::Observe(Entry& entry) {
 
 void Reconciler::Impl::Assess(Entry& entry, const Mark& mark) {
   entry.reassess = false;
+  compare_ = true;
   if (!mark.by.empty()) entry.last_by = mark.by;
   RefreshFinding(entry);
   const Verdict verdict = entry.finding.verdict;
@@ -161,12 +181,13 @@ void Reconciler::Impl::RefreshFinding(Entry& entry) {
   const auto prepare = prepare_errors_.find(entry.wish.setting);
   Finding finding =
       Judge(entry.wish, entry.sight, prepare == prepare_errors_.end() ? kNoError : prepare->second);
-  entry.step = MakeStep(entry.wish, entry.sight, policy_);
+  entry.step = MakeStep(entry.wish, entry.sight, policy_, entry.conflict);
   if (entry.step && entry.step->refused.empty() && entry.step->disruption > Disruption::kTrafficBlip) {
     RefuseIfBusy(*entry.step, JobsNow(), *facts_);
     if (entry.step->refused == "Busy") busy_again_at_ = clock_.Now() + kLookForJobsAgain;
   }
   if (entry.step) Annotate(finding, *entry.step);
+  if (entry.conflict) TellConflict(finding, entry.step, *entry.conflict);
   if (finding.verdict == Verdict::kDrifted && entry.step && entry.step->refused.empty()) {
     if (entry.paused_now) {
       entry.step->refused = "Paused";

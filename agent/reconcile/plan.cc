@@ -54,7 +54,8 @@ const Pause* PauseOf(const std::vector<Pause>& pauses, const std::string& key, c
   return nullptr;
 }
 
-std::optional<Step> MakeStep(const Wish& wish, const Sight& sight, const Policy& policy) {
+std::optional<Step> MakeStep(const Wish& wish, const Sight& sight, const Policy& policy,
+                             const std::optional<Conflict>& conflict) {
   if (!sight.looked || !sight.error.ok() || sight.satisfied || sight.observation.pending_reboot ||
       sight.observation.kind == Observation::Kind::kNotApplicable)
     return std::nullopt;
@@ -102,9 +103,12 @@ std::optional<Step> MakeStep(const Wish& wish, const Sight& sight, const Policy&
                "); until it is, nothing is written that an interface could feel");
     return step;
   }
-  if (std::string why = wish.restore ? std::string() : wish.setting->OnlyLookedAt(wish.target, wish.desired);
-      !why.empty()) {
-    Refuse(step, "ObserveOnly", std::move(why));
+  std::string only_looked_at =
+      wish.restore ? std::string() : wish.setting->OnlyLookedAt(wish.target, wish.desired);
+  if (conflict) {
+    Refuse(step, "ConflictingValues", conflict->message);
+  } else if (!only_looked_at.empty()) {
+    Refuse(step, "ObserveOnly", std::move(only_looked_at));
   } else if (info.effect == Effect::kNeedsReboot) {
     Refuse(step, "NeedsReboot", "takes effect at the next boot only");
   } else if (step.mode != Mode::kEnforce) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/reconcile/busy.h"
+#include "agent/reconcile/conflict.h"
 #include "agent/reconcile/observe.h"
 #include "agent/reconcile/wish.h"
 #include "railwright/state.h"
@@ -27,9 +28,10 @@ const Pause* PauseOf(const std::vector<Pause>& pauses, const std::string& key, c
 /// The write that would fulfil the wish, or why it would not be done (`refused`). Nothing when there is
 /// nothing to write: the value is as declared (an equal value is no step), could not be read, or does not
 /// apply. When several refusals hold, the first of this order is told: NotFabricPort, ManagementPath,
-/// ObserveOnly, NeedsReboot, ObserveMode, Paused, ApprovalNeeded. What is
+/// ConflictingValues (`conflict`), ObserveOnly, NeedsReboot, ObserveMode, Paused, ApprovalNeeded. What is
 /// only stored for the next boot (Observation::stored_in) disturbs nothing, and concerns the whole card.
-std::optional<Step> MakeStep(const Wish& wish, const Sight& sight, const Policy& policy);
+std::optional<Step> MakeStep(const Wish& wish, const Sight& sight, const Policy& policy,
+                             const std::optional<Conflict>& conflict = std::nullopt);
 
 /// Refuses (Busy) a step above TrafficBlip that is not refused yet and would hurt a job.
 void RefuseIfBusy(Step& step, const Busy& busy, const NodeFacts& facts);

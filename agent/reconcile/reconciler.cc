@@ -194,6 +194,7 @@ bool Reconciler::Impl::Tick() {
   }
   if (rebind_) Rebind();
   ObserveMarked();
+  CompareWishes();
   if (!open_steps_.empty()) ReportOpenSteps();
   Enforce();
   RunChecks(scan);

@@ -68,6 +68,12 @@ class NicNvconfig final : public Setting {
     return machine.Set(PathOf(place, target), text);
   }
 
+  std::optional<WritePlace> WritesTo(const Target&, std::string_view desired,
+                                     const Observation& seen) const override {
+    if (seen.stored_in.empty()) return std::nullopt;
+    return PlaceInFlash(seen.stored_in, NvValueToSet(ValueToStore(desired)));
+  }
+
  private:
   static std::string PathOf(const PciPlace& place, const Target& target) {
     return "/nvconfig/" + std::get<std::string>(place) + "/" + target.param;

@@ -60,4 +60,16 @@ inline std::string_view ValueToStore(std::string_view shown) {
   return shown;
 }
 
+/// The place of a parameter, from Observation::stored_in. Those of a port (`_P1` … at the end) are the
+/// card's, whichever of its functions is asked; others may be each function's own.
+inline WritePlace PlaceInFlash(std::string_view stored_in, std::string value) {
+  const auto slash = stored_in.rfind('/');
+  const auto dot = stored_in.rfind('.', slash);
+  const std::string_view key = stored_in.substr(slash);
+  const bool of_port = key.size() > 3 && key[key.size() - 3] == '_' && key[key.size() - 2] == 'P';
+  std::string path(stored_in);
+  if (of_port && dot != std::string_view::npos) path.erase(dot, slash - dot);
+  return {std::move(path), std::move(value), {}};
+}
+
 }  // namespace railwright

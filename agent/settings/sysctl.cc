@@ -177,6 +177,15 @@ class Sysctl final : public Setting {
     return seen.effective == wanted.effective;
   }
 
+  // A name with an interface in it and one with {netdev} may be the same parameter.
+  std::optional<WritePlace> WritesTo(const Target& target, std::string_view desired,
+                                     const Observation&) const override {
+    auto name = SysctlName::Parse(target.param);
+    if (!name.ok()) return std::nullopt;
+    if (name->PerPort()) name = name->For(target.port->netdev);
+    return WritePlace{PathOf(*name), Effective::Parse(desired).own, {}};
+  }
+
   Status Apply(Machine& machine, const Target& target, std::string_view value) const override {
     RW_ASSIGN_OR_RETURN(const SysctlName name, Resolve(machine, target));
     if (value.empty())

@@ -22,6 +22,13 @@ constexpr std::array kPages{
         "above TrafficBlip. The message names who. Nothing is to be done: the agent looks again each 10 s "
         "and makes the change when nobody uses the port. Whose use cannot be told counts as busy."},
     ReasonPage{
+        "ConflictingValues", "RW-9045", "Two declared values end in one place on this node, and differ.",
+        "Two keys, or one key for two ports, are two names of one thing here: a sysctl with {netdev} in its "
+        "name and the same "
+        "one by the interface's name; a parameter of the card's flash by two of its ports. Which is meant "
+        "cannot be known, so neither is written. The message names both and the place. Next: declare the "
+        "same value for both, or take one of them out."},
+    ReasonPage{
         "Contended", "RW-9004", "The value keeps coming back; enforcement of it has stopped.",
         "Somebody else owns this knob and sets it again after every correction. The message names who, or "
         "who is "

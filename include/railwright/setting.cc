@@ -40,6 +40,10 @@ std::vector<std::string> Setting::BlastSet(const Target& target) const {
   return {};
 }
 
+std::optional<WritePlace> Setting::WritesTo(const Target&, std::string_view, const Observation&) const {
+  return std::nullopt;
+}
+
 Result<std::vector<std::string>> Setting::Prepare(Machine&) const { return std::vector<std::string>{}; }
 
 namespace {

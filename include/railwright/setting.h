@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -111,6 +112,15 @@ struct Observation {
   }
 };
 
+/// Where a wish ends up underneath. Two settings, or two targets of one, may be two names of one thing.
+struct WritePlace {
+  /// Machine path of what is written; the same for all who would write it, so without the PCI function where
+  /// the whole card shares it.
+  std::string path;
+  std::string value;  ///< the wish in the place's own words: who has the same path and value agrees
+  std::string apart;  ///< what would give each a place of its own, as the end of a sentence; "" when nothing
+};
+
 class Setting {
  public:
   virtual ~Setting() = default;
@@ -152,6 +162,12 @@ class Setting {
 
   /// The class of this very change; by default info().disruption.
   virtual Disruption DisruptionOf(const Target& target, std::string_view from, std::string_view to) const;
+
+  /// Where `desired` (from Desired, or an original) would be written, when another setting or target may name
+  /// the same place; wishes of one place that differ are refused (ConflictingValues). `seen` is what Observe
+  /// gave. Pure; by default nothing: the key and its target are a place of their own.
+  virtual std::optional<WritePlace> WritesTo(const Target& target, std::string_view desired,
+                                             const Observation& seen) const;
 
   /// Everything the write disturbs: netdev names, "card:<bdf>" (all functions of the card), "driver:<name>"
   /// (all devices of it), "unit:<name>"; by default the port's netdev, or nothing.

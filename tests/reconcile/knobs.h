@@ -30,6 +30,7 @@ class Knob final : public Setting {
     std::string next{};
     std::vector<std::string> recorded{};  ///< params of a family
     std::string group{};
+    bool shared = false;                  ///< its path may be another knob's, too
     bool stored = false;                  ///< with `next`: what was read says so, and not `effect`
   };
   explicit Knob(Make make) : make_(std::move(make)) {
@@ -77,6 +78,12 @@ class Knob final : public Setting {
                                      : Observation::Value(*value);
     if (make_.text && value.status().code() == Code::kNotFound) return Observation::Absent();
     return value.status();
+  }
+  std::optional<WritePlace> WritesTo(const Target& target, std::string_view desired,
+                                     const Observation&) const override {
+    if (!make_.shared) return std::nullopt;
+    return WritePlace{make_.next.empty() ? Path(target) : make_.next, std::string(desired),
+                      "or buy a second knob"};
   }
   Status Apply(Machine& machine, const Target& target, std::string_view value) const override {
     return machine.Set(make_.next.empty() ? Path(target) : make_.next, value);

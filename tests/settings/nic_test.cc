@@ -84,6 +84,22 @@ TEST(NicNvconfigTest, AFirmwareWithoutTheParameterIsNotApplicableAndAMissingTool
   EXPECT_FALSE(dcbx.setting->Observe(machine, dcbx.target).ok()) << "a listing without Current tells nothing";
 }
 
+TEST(NicNvconfigTest, AParameterOfAPortIsTheCardsByWhicheverFunction) {
+  const auto place = [](const std::string& key, const std::string& bdf, const std::string& wish) {
+    OnCard one("nic.nvconfig." + key);
+    one.facts.ports.front().bdf = bdf;
+    Observation seen = Observation::Value("0");
+    seen.stored_in = "/nvconfig/" + bdf + "/" + key;
+    const auto told = one.setting->WritesTo(one.target, wish, seen);
+    return told ? told->path + "=" + told->value : "nowhere";
+  };
+  EXPECT_EQ(place("CNP_DSCP_P1", "0000:18:00.0", "26"), "/nvconfig/0000:18:00/CNP_DSCP_P1=26");
+  EXPECT_EQ(place("CNP_DSCP_P1", "0000:18:00.1", "48 (next boot 26)"), "/nvconfig/0000:18:00/CNP_DSCP_P1=26");
+  EXPECT_EQ(place("PCI_WR_ORDERING", "0000:18:00.1", "per_mkey"),
+            "/nvconfig/0000:18:00.1/PCI_WR_ORDERING=per_mkey")
+      << "may be each function's own";
+}
+
 TEST(NicFirmwareTest, VersionsAreConstraints) {
   const Subject firmware("nic.firmware");
   EXPECT_EQ(firmware.Said("28.39.1002"), "=28.39.1002");

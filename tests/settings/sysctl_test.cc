@@ -220,5 +220,16 @@ TEST(SysctlTest, OnlyChangesThatDropPacketsAreABlip) {
   EXPECT_EQ(memory.setting->DisruptionOf(memory.target, "1", "2"), Disruption::kNone);
 }
 
+TEST(SysctlTest, TheInterfacesNameAndThePortsAreOnePlace) {
+  const Subject port("sysctl.net.ipv4.conf.{netdev}.arp_ignore");
+  const Subject named("sysctl.net.ipv4.conf.rail0.arp_ignore");
+  const auto of_port = port.setting->WritesTo(port.target, "1", Observation::Value("0"));
+  const auto of_name = named.setting->WritesTo(named.target, "2 (own 1, all 2)", Observation::Value("0"));
+  ASSERT_TRUE(of_port && of_name);
+  EXPECT_EQ(of_port->path, "/proc/sys/net/ipv4/conf/rail0/arp_ignore");
+  EXPECT_EQ(of_name->path, of_port->path);
+  EXPECT_EQ(of_name->value, "1") << "an original: what the interface itself held";
+}
+
 }  // namespace
 }  // namespace railwright
