@@ -22,7 +22,7 @@ class CnpDscp final : public Setting {
         .default_value = "the firmware's; mostly 48, on Broadcom cards not",
         .interface =
             "sysfs net/<if>/ecn/roce_np/cnp_dscp (MLNX_OFED), debugfs cc_params/np_cnp_dscp, configfs "
-            "bnxt_re",
+            "bnxt_re; with none of them NVCONFIG CNP_DSCP_P<n>, in force at the next boot",
         .source = "NVIDIA DCQCN CC parameters; kernel drivers/infiniband/hw/mlx5/cong.c; RFC 2474",
         .disruption = Disruption::kTrafficBlip,
         .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::milliseconds(0)},
@@ -39,6 +39,11 @@ class CnpDscp final : public Setting {
 
   Result<Observation> Observe(const Machine& machine, const Target& target) const override {
     return ObserveDcqcn(machine, target, Register());
+  }
+
+  std::optional<WritePlace> WritesTo(const Target&, std::string_view desired,
+                                     const Observation& seen) const override {
+    return DcqcnWritesTo(desired, seen);
   }
 
   Status Apply(Machine& machine, const Target& target, std::string_view value) const override {

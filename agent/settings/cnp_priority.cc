@@ -38,7 +38,7 @@ class CnpPriority final : public Setting {
         .default_value = "the firmware's; mostly 6",
         .interface =
             "sysfs net/<if>/ecn/roce_np/cnp_802p_prio (MLNX_OFED), debugfs cc_params/np_cnp_prio, configfs "
-            "bnxt_re",
+            "bnxt_re; with none of them NVCONFIG CNP_802P_PRIO_P<n>, in force at the next boot",
         .source = "NVIDIA DCQCN CC parameters; kernel drivers/infiniband/hw/mlx5/cong.c; IEEE 802.1Q",
         .disruption = Disruption::kTrafficBlip,
         .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::milliseconds(0)},
@@ -57,15 +57,19 @@ class CnpPriority final : public Setting {
     RW_ASSIGN_OR_RETURN(const FoundDcqcn found, FindDcqcn(machine, target, Register()));
     if (const auto* none = std::get_if<Observation>(&found)) return *none;
     const auto& place = std::get<DcqcnPlace>(found);
-    const auto number = ReadDcqcn(place.text);
-    if (!number.ok()) return number.status().Within(place.path);
+    RW_ASSIGN_OR_RETURN(Observation seen, ShowDcqcn(machine, target, Register(), place));
     RW_ASSIGN_OR_RETURN(const std::string mode, ModeOf(machine, place));
-    if (mode == "0") return Observation::Value(*number);
-    Observation seen = Observation::Value(*number + std::string(kMode) + mode + ")");
+    if (mode == "0") return seen;
     seen.message = "np_cnp_prio_mode is " + mode +
-                   ", so the firmware chooses the priority and does not use " + *number +
+                   ", so the firmware chooses the priority and does not use " + seen.value +
                    "; writing a priority sets the mode to 0";
+    seen.value += std::string(kMode) + mode + ")";
     return seen;
+  }
+
+  std::optional<WritePlace> WritesTo(const Target&, std::string_view desired,
+                                     const Observation& seen) const override {
+    return DcqcnWritesTo(Parse(desired).number, seen);
   }
 
   Status Apply(Machine& machine, const Target& target, std::string_view value) const override {

@@ -60,7 +60,9 @@ class Dcqcn final : public Setting {
         .targets = TargetKind::kPort,
         .syntax = Syntax(),
         .default_value = Defaults(),
-        .interface = "sysfs net/<if>/ecn (MLNX_OFED), debugfs mlx5/<bdf>/cc_params, configfs bnxt_re",
+        .interface =
+            "sysfs net/<if>/ecn (MLNX_OFED), debugfs mlx5/<bdf>/cc_params, configfs bnxt_re; with none "
+            "of them NVCONFIG <REGISTER>_P<n>, in force at the next boot",
         .source =
             "NVIDIA DCQCN CC parameters; mstflint mlxconfig database; kernel "
             "drivers/infiniband/hw/mlx5/cong.c",
@@ -90,6 +92,11 @@ class Dcqcn final : public Setting {
                                 ": its card runs programmable congestion control (USER_PROGRAMMABLE_CC), "
                                 "which does not look at DCQCN's registers");
     return seen;
+  }
+
+  std::optional<WritePlace> WritesTo(const Target&, std::string_view desired,
+                                     const Observation& seen) const override {
+    return DcqcnWritesTo(desired, seen);
   }
 
   Status Apply(Machine& machine, const Target& target, std::string_view value) const override {

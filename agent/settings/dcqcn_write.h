@@ -50,13 +50,24 @@ inline Status WriteBnxt(Machine& machine, const DcqcnPlace& place, std::uint64_t
 inline Status WriteDcqcn(Machine& machine, const Target& target, const DcqcnRegister& wanted,
                          std::string_view value) {
   const std::uint64_t most = wanted.masked ? wanted.max : UINT32_MAX;
-  RW_ASSIGN_OR_RETURN(const std::uint64_t number, ParseWhole(value, 0, most, AllowedValues(wanted)));
+  RW_ASSIGN_OR_RETURN(const std::uint64_t number,
+                      ParseWhole(NumberToStore(value), 0, most, AllowedValues(wanted)));
   RW_ASSIGN_OR_RETURN(const FoundDcqcn found, FindDcqcn(machine, target, wanted));
   if (const auto* none = std::get_if<Observation>(&found))
     return Status(Code::kFailedPrecondition, none->message);
   const auto& place = std::get<DcqcnPlace>(found);
   RW_RETURN_IF_ERROR(RefuseAboveLineRate(machine, *target.port, wanted, number));
   if (place.form == DcqcnPlace::Form::kBnxt) return WriteBnxt(machine, place, number);
+  if (place.form == DcqcnPlace::Form::kNvconfig) {
+    RW_ASSIGN_OR_RETURN(const auto mode, IgnoredBy(machine, place, wanted));
+    if (mode && SameNvValue(mode->next, wanted.ignored_at)) {
+      const std::string key = mode->path.substr(place.folder.size() + 1);
+      return Status(Code::kFailedPrecondition, key + " is " + mode->next +
+                                                   ", with which the firmware does not use " +
+                                                   place.path.substr(place.folder.size() + 1) +
+                                                   "; declare nic.nvconfig." + key + ": 0 beside it");
+    }
+  }
   const Status written = machine.Set(place.path, std::to_string(number));
   if (place.form == DcqcnPlace::Form::kInbox) return WithLockdown(machine, written);
   return ReadOnlyOfVirtualFunction(written);

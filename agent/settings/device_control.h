@@ -18,11 +18,10 @@ inline Result<Observation> ObserveDeviceControl(const Machine& machine, const Ta
   if (const auto* none = std::get_if<Observation>(&place)) return *none;
   const std::string& bdf = std::get<std::string>(place);
   // The fields of a virtual function are reserved (PCI Express Base Specification, SR-IOV chapter).
-  const auto physical = machine.Get("/sys/bus/pci/devices/" + bdf + "/physfn/uevent");
-  if (physical.ok())
+  RW_ASSIGN_OR_RETURN(const bool is_virtual, IsVirtualFunction(machine, bdf));
+  if (is_virtual)
     return Observation::NotApplicable(
         "VirtualFunction", bdf + " is a virtual function; what its physical function has counts for it");
-  if (physical.status().code() != Code::kNotFound) return physical.status();
   const std::string path = "/pci/" + bdf + "/devctl";
   const auto text = machine.Get(path);
   if (!text.ok() && text.status().code() == Code::kNotFound && text.status().error_number() == ENOENT)

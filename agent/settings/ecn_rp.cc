@@ -14,7 +14,9 @@ SettingInfo Info() {
           .targets = TargetKind::kPort,
           .syntax = "a list of priorities 0…7, `none` or `all`",
           .default_value = "the firmware's; all since ConnectX-5, none in older guides",
-          .interface = "sysfs net/<if>/ecn/roce_rp/enable/<0-7> (MLNX_OFED)",
+          .interface =
+              "sysfs net/<if>/ecn/roce_rp/enable/<0-7> (MLNX_OFED); on inbox mlx5 NVCONFIG "
+              "ROCE_CC_PRIO_MASK_P<n>, one for both sides, in force at the next boot",
           .source = "MLNX_OFED drivers/net/ethernet/mellanox/mlx5/core/en_ecn.c; NVIDIA DCQCN CC parameters",
           .disruption = Disruption::kTrafficBlip,
           .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::milliseconds(0)},

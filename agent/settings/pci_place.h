@@ -9,6 +9,13 @@
 
 namespace railwright {
 
+/// Whether a function is a virtual one, as sysfs of its host tells; in a virtual machine it cannot be told.
+inline Result<bool> IsVirtualFunction(const Machine& machine, const std::string& bdf) {
+  const auto physical = machine.Get("/sys/bus/pci/devices/" + bdf + "/physfn/uevent");
+  if (!physical.ok() && physical.status().code() != Code::kNotFound) return physical.status();
+  return physical.ok();
+}
+
 /// The address of a port's PCI function, "0000:18:00.0", or why the port has none.
 using PciPlace = std::variant<std::string, Observation>;
 

@@ -136,7 +136,9 @@ constexpr std::array kRegisters{
                   .max = 63,
                   .factory = "48",
                   .masked = true,
-                  .what = "DSCP of CNPs"},
+                  .what = "DSCP of CNPs",
+                  .ignored_by = "CNP_DSCP_MODE",
+                  .ignored_at = "RX_PACKET(2)"},
     DcqcnRegister{.name = "cnp_802p_prio",
                   .notification = true,
                   .inbox = "np_cnp_prio",
@@ -144,7 +146,9 @@ constexpr std::array kRegisters{
                   .max = 7,
                   .factory = "6",
                   .masked = true,
-                  .what = "priority of CNPs"},
+                  .what = "priority of CNPs",
+                  .ignored_by = "CNP_RES_PRIO_MODE",
+                  .ignored_at = "True(1)"},
 };
 
 constexpr std::string_view KeyOf(const DcqcnRegister& one) {
@@ -164,6 +168,13 @@ const DcqcnRegister* FindDcqcnRegister(std::string_view name) {
 }
 
 bool IsDcqcnKey(const DcqcnRegister& one) { return KeyOf(one).empty(); }
+
+// All names are the same word in both places (mlxcfg_param_lib.h, and the listings of ConnectX-4 to -7).
+std::string NvconfigName(const DcqcnRegister& one) {
+  std::string name(one.name);
+  for (char& c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return name;
+}
 
 std::string AllowedValues(const DcqcnRegister& one) {
   std::string text = std::to_string(one.min) + "…" + std::to_string(one.max);

@@ -24,6 +24,10 @@ struct DcqcnRegister {
   /// OFED keeps the low bits of a greater number and says nothing: 112 written to cnp_dscp becomes 48.
   bool masked = false;
   std::string_view what;  ///< what it does, in a few words
+  /// A parameter of the card's flash (without `_P<n>`) that makes the firmware ignore this one while it is
+  /// `ignored_at`, as mstconfig prints it; "" when there is none.
+  std::string_view ignored_by{};
+  std::string_view ignored_at{};
 };
 
 /// All registers, in the order of the firmware's fields: those of dcqcn.<register>, then cnp_dscp and
@@ -33,6 +37,10 @@ std::span<const DcqcnRegister> DcqcnRegisters();
 const DcqcnRegister* FindDcqcnRegister(std::string_view name);
 /// Whether dcqcn.<register> manages it; cnp_dscp and cnp_802p_prio are cnp.dscp and cnp.priority.
 bool IsDcqcnKey(const DcqcnRegister& one);
+
+/// The register's name in the card's flash, without the port's `_P1` or `_P2` (mstflint mlxconfig database,
+/// configurations nv_roce_cc_ecn): "RPG_AI_RATE". It holds what the register is after a boot.
+std::string NvconfigName(const DcqcnRegister& one);
 
 /// "1…131071 µs".
 std::string AllowedValues(const DcqcnRegister& one);

@@ -23,8 +23,8 @@ const std::vector<std::string>& KnownNvParameters() {
       // PCI: ordering, outstanding reads, address translation.
       "ADVANCED_PCI_SETTINGS", "ATS_ENABLED", "MAX_ACC_OUT_READ", "PCI_WR_ORDERING",
       // RoCE and its congestion control.
-      "CLAMP_TGT_RATE", "CLAMP_TGT_RATE_AFTER_TIME_INC", "CNP_802P_PRIO", "CNP_DSCP", "CNP_RES_PRIO_MODE",
-      "DCE_TCP_G", "DCE_TCP_RTT", "INITIAL_ALPHA_VALUE", "MIN_TIME_BETWEEN_CNPS",
+      "CLAMP_TGT_RATE", "CLAMP_TGT_RATE_AFTER_TIME_INC", "CNP_802P_PRIO", "CNP_DSCP", "CNP_DSCP_MODE",
+      "CNP_RES_PRIO_MODE", "DCE_TCP_G", "DCE_TCP_RTT", "INITIAL_ALPHA_VALUE", "MIN_TIME_BETWEEN_CNPS",
       "RATE_REDUCE_MONITOR_PERIOD", "RATE_TO_SET_ON_FIRST_CNP", "ROCE_ADAPTIVE_ROUTING_EN", "ROCE_CC_*",
       "ROCE_CONTROL", "ROCE_RTT_*", "RPG_*", "TX_SCHEDULER_LOCALITY_MODE", "USER_PROGRAMMABLE_CC",
       // Link layer and QoS: who negotiates, what there is.

@@ -23,8 +23,8 @@ constexpr std::array kPages{
         "and makes the change when nobody uses the port. Whose use cannot be told counts as busy."},
     ReasonPage{
         "ConflictingValues", "RW-9045", "Two declared values end in one place on this node, and differ.",
-        "Two keys, or one key for two ports, are two names of one thing here: a sysctl with {netdev} in its "
-        "name and the same "
+        "Two keys, or one key for two ports, are two names of one thing here: ecn.np and ecn.rp with the "
+        "inbox driver, whose card holds one mask for both; a sysctl with {netdev} in its name and the same "
         "one by the interface's name; a parameter of the card's flash by two of its ports. Which is meant "
         "cannot be known, so neither is written. The message names both and the place. Next: declare the "
         "same value for both, or take one of them out."},
@@ -146,7 +146,8 @@ constexpr std::array kPages{
         "driver without its part of it (CONFIG_MLX5_CORE_EN_DCB)."},
     ReasonPage{"NoDcqcn", "RW-9082", "The port's driver shows no registers of DCQCN.",
                "Neither MLNX_OFED's ecn in sysfs, nor cc_params of the inbox driver in debugfs, nor "
-               "bnxt_re's configfs. Soft-RoCE and other vendors' cards have none."},
+               "bnxt_re's configfs, nor the flash of an NVIDIA card. Soft-RoCE and other vendors' cards have "
+               "none."},
     ReasonPage{
         "NoDeclaredAddress", "RW-9105", "No address is declared for the port.",
         "The check compares the GID table with the addresses of the Cluster document. Declare them there."},
@@ -156,9 +157,9 @@ constexpr std::array kPages{
     ReasonPage{"NoEcc", "RW-9159", "No GPU of the node has ECC to turn on or off.",
                "NVML answers that it is not supported."},
     ReasonPage{"NoEcnSwitch", "RW-9083", "Congestion control cannot be switched by priority here.",
-               "Only MLNX_OFED's driver has files for it. Firmware comes with all priorities on. Elsewhere "
-               "its stored configuration decides (NVCONFIG ROCE_CC_PRIO_MASK_P1, in effect after a reset of "
-               "the card), or fwctl sets it, from kernel 6.15 on."},
+               "Only MLNX_OFED's driver has files for it, and firmware comes with all priorities on. With "
+               "other drivers the flash of an NVIDIA card holds it (NVCONFIG ROCE_CC_PRIO_MASK_P1), and this "
+               "is not one, is a virtual function, or its firmware has no such parameter."},
     ReasonPage{"NoFabricPort", "RW-9041", "No port of this node is declared a fabric port.",
                "The check speaks of fabric ports. Declare them with role fabric in the Cluster document."},
     ReasonPage{"NoFarCpu", "RW-9115", "No CPU is farther from the card than another.",

@@ -138,6 +138,14 @@ TEST(ConflictTest, TheRealKeysOfOnePlaceAreFoundOnARecordedMachine) {
     return std::string("no finding");
   };
   const auto state = [] { return BuildState(1).Fabric("rail0", "enp24s0np0"); };
+  const DesiredState sides = state().Enforce("ecn.np", "rail0", "3").Enforce("ecn.rp", "rail0", "3,4");
+  for (const char* key : {"ecn.np", "ecn.rp"})
+    EXPECT_TRUE(reason(key, "rail0", sides).starts_with("ConflictingValues")) << reason(key, "rail0", sides);
+  const DesiredState same = state()
+                                .Enforce("ecn.np", "rail0", "3")
+                                .Enforce("ecn.rp", "rail0", "3")
+                                .Enforce("nic.nvconfig.ROCE_CC_PRIO_MASK_P1", "rail0", "8");
+  EXPECT_TRUE(reason("ecn.np", "rail0", same).starts_with("Differs")) << reason("ecn.np", "rail0", same);
   const std::string named = "sysctl.net.ipv4.conf.enp24s0np0.arp_ignore";
   const std::string each = "sysctl.net.ipv4.conf.{netdev}.arp_ignore";
   const DesiredState sysctls = state().Enforce(named, "", "1").Enforce(each, "rail0", "2");

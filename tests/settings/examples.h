@@ -13,9 +13,13 @@ namespace railwright {
 struct Example {
   std::string key;
   std::vector<std::string> wishes;
-  /// Paths below it can only add to the evidence: when they cannot be read, what else was read still stands.
+  /// Paths that end in it can only add to the evidence: when they cannot be read, what else was read still
+  /// stands.
   std::string aside{};
 };
+
+/// Whether another algorithm runs: what cannot be read of it says nothing of DCQCN's registers.
+inline constexpr const char* kProgram = "/USER_PROGRAMMABLE_CC";
 
 /// At least one for every setting of the catalogue; the suite fails for a setting that has none.
 inline std::vector<Example> Examples() {
@@ -23,10 +27,10 @@ inline std::vector<Example> Examples() {
       {"cc.mode", {"dcqcn", "programmable"}},
       {"cnp.dscp", {"48", "26", "0"}},
       {"cnp.priority", {"6", "0"}},
-      {"dcqcn.clamp_tgt_rate", {"1", "0"}, "/nvconfig"},
-      {"dcqcn.initial_alpha_value", {"200", "1023"}, "/nvconfig"},
-      {"dcqcn.min_time_between_cnps", {"0", "50"}, "/nvconfig"},
-      {"dcqcn.rpg_ai_rate", {"10", "100000"}, "/nvconfig"},
+      {"dcqcn.clamp_tgt_rate", {"1", "0"}, kProgram},
+      {"dcqcn.initial_alpha_value", {"200", "1023"}, kProgram},
+      {"dcqcn.min_time_between_cnps", {"0", "50"}, kProgram},
+      {"dcqcn.rpg_ai_rate", {"10", "100000"}, kProgram},
       {"ecn.np", {"3", "none", "all", "0,3,5"}},
       {"ecn.rp", {"3", "all"}},
       {"cpu.governor", {"performance", "powersave"}},
