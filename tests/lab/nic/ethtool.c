@@ -28,6 +28,8 @@ static int get_link_ext_state(struct net_device *dev, struct ethtool_link_ext_st
 		info->link_ext_state = ETHTOOL_LINK_EXT_STATE_NO_CABLE;
 	else if (bits & BIT(RWL_LINK_NO_SIGNAL))
 		info->link_ext_state = ETHTOOL_LINK_EXT_STATE_BAD_SIGNAL_INTEGRITY;
+	else if (bits & BIT(RWL_LINK_OTHER_FEC))
+		info->link_ext_state = ETHTOOL_LINK_EXT_STATE_LINK_LOGICAL_MISMATCH;
 	else if (bits & BIT(RWL_LINK_FLAPPING))
 		info->link_ext_state = ETHTOOL_LINK_EXT_STATE_LINK_TRAINING_FAILURE;
 	else

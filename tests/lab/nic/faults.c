@@ -184,6 +184,30 @@ static int write_ecn_query_fails(struct rwl_port *port, const char *text)
 	return 0;
 }
 
+static const struct {
+	const char *name;
+	u32 mode;
+} far_fecs[] = { { "rs", ETHTOOL_FEC_RS }, { "baser", ETHTOOL_FEC_BASER } };
+
+static int write_far_fec(struct rwl_port *port, const char *text)
+{
+	int i;
+
+	if (is_off(text)) {
+		port->far_fec = 0;
+		rwl_phy_changed(port);
+		return 0;
+	}
+	for (i = 0; i < ARRAY_SIZE(far_fecs); i++) {
+		if (strcmp(text, far_fecs[i].name))
+			continue;
+		port->far_fec = far_fecs[i].mode;
+		rwl_phy_changed(port);
+		return 0;
+	}
+	return -EINVAL;
+}
+
 static int write_module(struct rwl_port *port, const char *text)
 {
 	return rwl_eeprom_model(port, is_off(text) ? "osfp" : text);
@@ -263,6 +287,15 @@ static void show_ecn_query_fails(struct rwl_port *port, struct seq_file *to)
 		seq_puts(to, "1;");
 }
 
+static void show_far_fec(struct rwl_port *port, struct seq_file *to)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(far_fecs); i++)
+		if (port->far_fec == far_fecs[i].mode)
+			seq_printf(to, "%s;", far_fecs[i].name);
+}
+
 static void show_module(struct rwl_port *port, struct seq_file *to)
 {
 	if (port->module_absent)
@@ -283,6 +316,7 @@ const struct rwl_fault rwl_faults[] = {
 	{ "dcbx_peer", "a switch's DCBX that the firmware obeys", write_dcbx_peer, show_dcbx_peer },
 	{ "ecn_query_fails", "a firmware query that fails: enable/N reads empty", write_ecn_query_fails,
 	  show_ecn_query_fails },
+	{ "far_fec", "a far end with another forward error correction: no carrier", write_far_fec, show_far_fec },
 	{ "module", "another module in the cage, or none", write_module, show_module },
 	{}
 };

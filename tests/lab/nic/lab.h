@@ -174,6 +174,7 @@ enum {
 	RWL_LINK_RUNNING,
 	RWL_LINK_FLAPPING,
 	RWL_LINK_UNPLUGGED,
+	RWL_LINK_OTHER_FEC, /* the far end corrects otherwise */
 	RWL_LINK_NO_SIGNAL
 };
 
@@ -230,6 +231,7 @@ struct rwl_port {
 
 	u8 eeprom[RWL_EEPROM_SIZE];
 	bool module_absent;
+	u32 far_fec; /* ETHTOOL_FEC_*, 0: the same as this end's */
 
 	struct dentry *dir, *cc_dir;
 	struct kobject *ecn, *settings;

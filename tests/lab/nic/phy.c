@@ -88,6 +88,7 @@ void rwl_phy_changed(struct rwl_port *port)
 	WRITE_ONCE(port->bare_ber_exp, port->regs.fec == ETHTOOL_FEC_OFF ? worst : 0);
 	WRITE_ONCE(port->loss_exp, port->regs.fec != ETHTOOL_FEC_OFF && worst && worst <= fec_limit(port) ? 6 : 0);
 	rwl_link_bit(port, RWL_LINK_NO_SIGNAL, dark || (worst && worst <= 2));
+	rwl_link_bit(port, RWL_LINK_OTHER_FEC, port->far_fec && port->far_fec != port->regs.fec);
 }
 
 /* Whether the wire lost this received frame. Any context. */

@@ -195,6 +195,14 @@ has carrier_fault_says_why "No cable" "$(ethtool rail0)"
 has faults_lists_it "carrier	0	cable pulled" "$(cat $F/faults)"
 put $F/carrier 1
 is carrier_fault_ends 1 "$(up rail0)"
+put $F/far_fec baser
+is far_fec_drops_the_link 0 "$(cat /sys/class/net/rail0/carrier)"
+has far_fec_says_why "ogical mismatch" "$(ethtool rail0)"
+ethtool --set-fec rail0 encoding baser
+is far_fec_is_met 1 "$(up rail0)"
+put $F/far_fec off
+ethtool --set-fec rail0 encoding rs
+is far_fec_ends 1 "$(up rail0)"
 base=$(stat rail0 rx_prio3_discards)
 put $F/counter "rx_prio3_discards +1000"
 is counter_jumps $((base + 1000)) "$(stat rail0 rx_prio3_discards)"
