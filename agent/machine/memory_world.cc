@@ -136,10 +136,7 @@ Status MemoryWorld::Set(std::string_view path, std::string_view value) {
                       std::string(path) + ": no field \"" + name + "\" in " + *before);
       now.Set(name, text);
     }
-    // A link that is up comes back with what it was told, the far end being the same.
-    const std::string* modes = path.ends_with("/fec") ? wanted->Find("modes") : nullptr;
-    if (modes != nullptr && *modes != "none" && now.Find("active") != nullptr)
-      now.Set("active", std::string(*modes));
+    if (path.ends_with("/fec")) RW_RETURN_IF_ERROR(Retrain(path, now));
     Put(path, now.Text());
   } else if (IsBelow(path, "/nvconfig")) {
     // Written is what the next boot brings.
@@ -154,6 +151,21 @@ Status MemoryWorld::Set(std::string_view path, std::string_view value) {
   } else {
     return Status(Code::kUnimplemented, std::string(path) + ": a recorded machine does not change this");
   }
+  return Ok();
+}
+
+// A link that is up comes back with the code it was told, the far end being the same, or with the negotiated
+// one.
+Status MemoryWorld::Retrain(std::string_view path, Fields& fec) const {
+  if (fec.Find("active") == nullptr) return Ok();
+  const std::string* automatic = fec.Find("auto");
+  if (automatic == nullptr || *automatic != "1") {
+    if (const std::string* modes = fec.Find("modes")) fec.Set("active", std::string(*modes));
+    return Ok();
+  }
+  RW_ASSIGN_OR_RETURN(const std::string text, recorded_(path));
+  RW_ASSIGN_OR_RETURN(const Fields recorded, Fields::Parse(text));
+  if (const std::string* active = recorded.Find("active")) fec.Set("active", std::string(*active));
   return Ok();
 }
 

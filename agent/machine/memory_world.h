@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/decode/fields.h"
 #include "railwright/result.h"
 
 namespace railwright::machine {
@@ -26,6 +27,7 @@ class MemoryWorld {
   std::vector<std::string> WithChanges(std::string_view path, std::vector<std::string> names) const;
 
  private:
+  Status Retrain(std::string_view path, Fields& fec) const;
   Status SetLink(std::string_view path, std::string_view value);
   Status SetTable(std::string_view path, std::string_view value);
   Status SetGpu(std::string_view path, std::string_view value, const std::string& before);

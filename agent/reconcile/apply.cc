@@ -62,7 +62,8 @@ Outcome Writer::Write(const Wish& wish, Sight& sight, const std::string& to, con
   for (int read = 0; read < kReadBacks && !as_wanted; ++read) {
     Look(machine_, wish, sight);
     as_wanted = sight.looked && sight.error.ok() &&
-                (exact != nullptr ? SameValue(sight.observation, *exact)
+                (exact != nullptr ? SameValue(sight.observation, *exact) ||
+                                        wish.setting->Satisfied(wish.target, to, sight.observation)
                                   : sight.satisfied || sight.observation.pending_reboot);
     if (!outcome.error.ok()) break;
   }

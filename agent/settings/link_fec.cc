@@ -107,8 +107,11 @@ class LinkFec final : public Setting {
     if (observed.kind != Observation::Kind::kValue) return false;
     const auto seen = Fields::Parse(observed.value);
     if (!seen.ok()) return false;
-    const std::string wanted = WishOf(desired).mode;
     const std::string *active = seen->Find("active"), *configured = seen->Find("configured");
+    // What was there is back when it is asked for again; the link may still be training.
+    if (const auto before = Fields::Parse(desired); before.ok() && before->Find("configured") != nullptr)
+      return configured != nullptr && *configured == *before->Find("configured");
+    const std::string wanted = WishOf(desired).mode;
     if (wanted == "auto" || active == nullptr) return configured != nullptr && *configured == wanted;
     return *active == wanted;
   }

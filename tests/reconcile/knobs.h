@@ -30,8 +30,8 @@ class Knob final : public Setting {
     std::string next{};
     std::vector<std::string> recorded{};  ///< params of a family
     std::string group{};
-    bool shared = false;                  ///< its path may be another knob's, too
-    bool stored = false;                  ///< with `next`: what was read says so, and not `effect`
+    bool shared = false;  ///< its path may be another knob's, too
+    bool stored = false;  ///< with `next`: what was read says so, and not `effect`
   };
   explicit Knob(Make make) : make_(std::move(make)) {
     info_.key = make_.key;

@@ -78,7 +78,10 @@ TEST(LinkFecTest, OneModeIsWrittenAndWhatWasThereIsPutBack) {
   EXPECT_TRUE(fec.Satisfied(machine));
   ASSERT_TRUE(fec.Apply(machine, before).ok());
   EXPECT_EQ(machine.Value(kFec), "modes=baser auto=0");
+  EXPECT_TRUE(fec.setting->Satisfied(fec.target, before, fec.See(machine)))
+      << "asked for again, though the link is not up yet";
   ASSERT_TRUE(fec.Apply(machine, "auto far_end=auto").ok());
+  EXPECT_FALSE(fec.setting->Satisfied(fec.target, before, fec.See(machine)));
   EXPECT_EQ(machine.Value(kFec), "modes=none auto=1");
   EXPECT_EQ(fec.Apply(machine, "none").code(), Code::kInvalidArgument);
 }
