@@ -2,15 +2,20 @@
 
 #include <signal.h>
 
+#include "agent/tools/tools.h"
+
 namespace railwright::machine {
 
 AskingThread::~AskingThread() {
   {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     ending_ = true;
     tasks_.clear();
+    ready_.notify_all();
+    // A task that is about to start its program has none to end yet.
+    while (!ready_.wait_for(lock, std::chrono::milliseconds(20), [this] { return !busy_; }))
+      EndRunningTools();
   }
-  ready_.notify_one();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -18,7 +23,7 @@ void AskingThread::Post(std::function<void()> task) {
   std::lock_guard lock(mutex_);
   tasks_.push_back(std::move(task));
   if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
-  ready_.notify_one();
+  ready_.notify_all();
 }
 
 void AskingThread::Work() {
@@ -32,10 +37,13 @@ void AskingThread::Work() {
     if (ending_) return;
     std::function<void()> task = std::move(tasks_.front());
     tasks_.pop_front();
+    busy_ = true;
     lock.unlock();
     task();
     task = nullptr;
     lock.lock();
+    busy_ = false;
+    ready_.notify_all();
   }
 }
 

@@ -21,7 +21,7 @@
 namespace railwright::machine {
 
 /// Runs what it is given, one thing after the other, in one thread that is started by the first. What has not
-/// begun when it is destroyed never runs; what has is waited for (a program ends by its own deadline).
+/// begun when it is destroyed never runs; what has is waited for, and the program that it runs asked to end.
 class AskingThread {
  public:
   AskingThread() = default;
@@ -36,7 +36,7 @@ class AskingThread {
   std::mutex mutex_;
   std::condition_variable ready_;
   std::deque<std::function<void()>> tasks_;
-  bool ending_ = false;
+  bool ending_ = false, busy_ = false;
   std::thread thread_;
 };
 

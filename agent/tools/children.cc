@@ -1,10 +1,13 @@
 #include "agent/tools/children.h"
 
+#include <signal.h>
+
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "agent/tools/tools.h"
 
@@ -20,6 +23,7 @@ struct Children {
   std::mutex mutex;
   std::uint64_t spawned = 0;
   std::map<int, std::optional<Clock::time_point>> ended_at;  // nullopt: still running
+  std::set<int> asked_to_end;                                // of those that run
 
   void Forget(Clock::time_point now) {
     std::erase_if(ended_at, [&](const auto& one) { return one.second && now - *one.second > kRemembered; });
@@ -43,6 +47,13 @@ void NoteStarted(int pid) {
 void NoteEnded(int pid) {
   std::lock_guard lock(All().mutex);
   All().ended_at[pid] = Clock::now();
+  All().asked_to_end.erase(pid);
+}
+
+void EndRunningTools() {
+  std::lock_guard lock(All().mutex);
+  for (const auto& [pid, ended] : All().ended_at)
+    if (!ended && All().asked_to_end.insert(pid).second) ::kill(-pid, SIGTERM);
 }
 
 std::uint64_t ProgramsSpawned() {

@@ -23,6 +23,10 @@ struct ToolResult {
 Result<ToolResult> RunTool(const std::vector<std::string>& argv, std::string_view input,
                            std::chrono::milliseconds deadline);
 
+/// Asks every tool that runs now to end (SIGTERM to its process group, once), for a process that is about to:
+/// a query of a card's firmware may take 20 s. Their RunTool returns when they have.
+void EndRunningTools();
+
 /// Programs spawned by this process so far.
 std::uint64_t ProgramsSpawned();
 /// Whether `pid` is a program that RunTool started (running or ended within the last minute).

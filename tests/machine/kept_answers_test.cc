@@ -1,8 +1,14 @@
 #include "agent/machine/kept_answers.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
 
 #include <atomic>
+
+#include "agent/tools/allow_list.h"
+#include "agent/tools/tools.h"
+#include "tests/machine/temporary_directory.h"
 
 namespace railwright::machine {
 namespace {
@@ -134,6 +140,27 @@ TEST(AskingThreadTest, WhatHasNotBegunWhenItEndsNeverRuns) {
     releaser.detach();
   }
   EXPECT_EQ(ran, 1);
+}
+
+TEST(AskingThreadTest, AProgramThatRunsIsAskedToEnd) {
+  const TemporaryDirectory root;
+  const std::string program = root.path() + "/slow";
+  root.Write("/slow", "#!/bin/sh\nexec sleep 30\n");
+  ::chmod(program.c_str(), 0755);
+  AllowInTests(program);
+  const auto start = std::chrono::steady_clock::now();
+  const auto spawned = ProgramsSpawned();
+  std::promise<int> ended;
+  {
+    AskingThread thread;
+    thread.Post([&] {
+      const auto result = RunTool({program}, {}, 60s);
+      ended.set_value(result.ok() ? result->exit_code : -1);
+    });
+    while (ProgramsSpawned() == spawned) std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(ended.get_future().get(), 128 + SIGTERM);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 20s);
 }
 
 }  // namespace
