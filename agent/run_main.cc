@@ -62,6 +62,7 @@ Status Run(const RunOptions& options, const Log& log) {
   about.missing_hints = missing;
   ReconcilerOptions reconciler;
   reconciler.scan_interval = options.scan_interval;
+  reconciler.boot_id = about.boot_id;
   reconciler.seed = std::hash<std::string>{}(options.node + about.boot_id);
   SessionOptions dial;
   dial.controller = options.controller;

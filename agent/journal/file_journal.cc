@@ -104,6 +104,22 @@ class FileJournal final : public Journal {
     record.prepared = paths;
     return Append(record, /*durable=*/true);
   }
+  Status RecordAwaited(const AwaitedBoot& awaited) override {
+    const auto known = awaited_.find({awaited.key, awaited.target});
+    if (known != awaited_.end() && known->second == awaited) return Ok();
+    JournalRecord record;
+    record.op = JournalRecord::Op::kAwaited;
+    record.awaited = awaited;
+    return Append(record, /*durable=*/true);
+  }
+  Status ForgetAwaited(const std::string& key, const std::string& target) override {
+    if (!awaited_.contains({key, target})) return Ok();
+    JournalRecord record;
+    record.op = JournalRecord::Op::kForgetAwaited;
+    record.key = key;
+    record.target = target;
+    return Append(record, /*durable=*/true);
+  }
 
   std::optional<Original> OriginalOf(const std::string& key, const std::string& target) const override {
     const auto found = originals_.find({key, target});
@@ -121,6 +137,16 @@ class FileJournal final : public Journal {
     return list;
   }
   std::vector<std::string> Prepared() const override { return prepared_; }
+  std::optional<AwaitedBoot> AwaitedOf(const std::string& key, const std::string& target) const override {
+    const auto found = awaited_.find({key, target});
+    if (found == awaited_.end()) return std::nullopt;
+    return found->second;
+  }
+  std::vector<AwaitedBoot> Awaited() const override {
+    std::vector<AwaitedBoot> list;
+    for (const auto& [place, awaited] : awaited_) list.push_back(awaited);
+    return list;
+  }
 
  private:
   using Place = std::pair<std::string, std::string>;
@@ -141,6 +167,7 @@ class FileJournal final : public Journal {
   std::map<Place, Original> originals_;
   std::map<Place, OpenStep> open_;
   std::vector<std::string> prepared_;
+  std::map<Place, AwaitedBoot> awaited_;
 };
 
 void FileJournal::Take(const JournalRecord& record) {
@@ -152,6 +179,10 @@ void FileJournal::Take(const JournalRecord& record) {
     case JournalRecord::Op::kEnd: open_.erase({record.key, record.target}); break;
     case JournalRecord::Op::kForget: originals_.erase({record.key, record.target}); break;
     case JournalRecord::Op::kPrepared: prepared_ = record.prepared; break;
+    case JournalRecord::Op::kAwaited:
+      awaited_[{record.awaited.key, record.awaited.target}] = record.awaited;
+      break;
+    case JournalRecord::Op::kForgetAwaited: awaited_.erase({record.key, record.target}); break;
   }
 }
 
@@ -191,7 +222,7 @@ Status FileJournal::Open() {
     return Status(Code::kFailedPrecondition, path_ + ": not a regular file; name another journal");
   RW_ASSIGN_OR_RETURN(const std::string text, ReadAll(existing.get(), path_));
   RW_RETURN_IF_ERROR(Load(text));
-  const std::size_t live = originals_.size() + open_.size() + (prepared_.empty() ? 0 : 1);
+  const std::size_t live = originals_.size() + open_.size() + (prepared_.empty() ? 0 : 1) + awaited_.size();
   if (size_ != text.size() || lines_ != live) return Rewrite();
   file_ = std::move(existing);
   alive_ = size_;
@@ -221,6 +252,12 @@ Status FileJournal::Rewrite() {
     JournalRecord record;
     record.op = JournalRecord::Op::kPrepared;
     record.prepared = prepared_;
+    add(record);
+  }
+  for (const auto& [place, awaited] : awaited_) {
+    JournalRecord record;
+    record.op = JournalRecord::Op::kAwaited;
+    record.awaited = awaited;
     add(record);
   }
 

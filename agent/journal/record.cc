@@ -1,9 +1,12 @@
 #include "agent/journal/record.h"
 
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+
+#include "railwright/unix_time.h"
 
 namespace railwright {
 namespace {
@@ -74,6 +77,15 @@ Result<std::string> Member(const json& object, const char* name) {
   return *std::move(bytes);
 }
 
+Result<std::chrono::system_clock::time_point> Time(const std::string& text) {
+  std::int64_t micros = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, micros);
+  const auto at = error == std::errc() && stop == end ? FromUnixMicros(micros) : std::nullopt;
+  if (!at) return Damaged("\"since\" is no time in microseconds since 1970");
+  return *at;
+}
+
 Result<JournalRecord> FromObject(const json& object) {
   JournalRecord record;
   RW_ASSIGN_OR_RETURN(const std::string op, Member(object, "op"));
@@ -90,8 +102,19 @@ Result<JournalRecord> FromObject(const json& object) {
   }
   RW_ASSIGN_OR_RETURN(record.key, Member(object, "key"));
   RW_ASSIGN_OR_RETURN(record.target, Member(object, "target"));
-  if (op == "end" || op == "forget") {
-    record.op = op == "end" ? JournalRecord::Op::kEnd : JournalRecord::Op::kForget;
+  if (op == "end" || op == "forget" || op == "forget-awaited") {
+    record.op = op == "end"      ? JournalRecord::Op::kEnd
+                : op == "forget" ? JournalRecord::Op::kForget
+                                 : JournalRecord::Op::kForgetAwaited;
+  } else if (op == "awaited") {
+    record.op = JournalRecord::Op::kAwaited;
+    record.awaited.key = record.key;
+    record.awaited.target = record.target;
+    RW_ASSIGN_OR_RETURN(record.awaited.value, Member(object, "value"));
+    RW_ASSIGN_OR_RETURN(record.awaited.boot_id, Member(object, "boot"));
+    RW_ASSIGN_OR_RETURN(record.awaited.firmware, Member(object, "firmware"));
+    RW_ASSIGN_OR_RETURN(const std::string since, Member(object, "since"));
+    RW_ASSIGN_OR_RETURN(record.awaited.since, Time(since));
   } else if (op == "begin") {
     record.op = JournalRecord::Op::kBegin;
     record.step.key = record.key;
@@ -144,6 +167,18 @@ std::string FormatRecord(const JournalRecord& record) {
       break;
     case JournalRecord::Op::kForget:
       object["op"] = "forget";
+      place(record.key, record.target);
+      break;
+    case JournalRecord::Op::kAwaited:
+      object["op"] = "awaited";
+      place(record.awaited.key, record.awaited.target);
+      object["value"] = BytesToText(record.awaited.value);
+      object["boot"] = BytesToText(record.awaited.boot_id);
+      object["firmware"] = BytesToText(record.awaited.firmware);
+      object["since"] = std::to_string(ToUnixMicros(record.awaited.since));
+      break;
+    case JournalRecord::Op::kForgetAwaited:
+      object["op"] = "forget-awaited";
       place(record.key, record.target);
       break;
     case JournalRecord::Op::kPrepared:

@@ -11,10 +11,19 @@ namespace railwright {
 
 /// One record. `op` says which members count.
 struct JournalRecord {
-  enum class Op : std::uint8_t { kOriginal, kBegin, kEnd, kForget, kPrepared } op = Op::kEnd;
+  enum class Op : std::uint8_t {
+    kOriginal,
+    kBegin,
+    kEnd,
+    kForget,
+    kPrepared,
+    kAwaited,
+    kForgetAwaited,
+  } op = Op::kEnd;
   Original original;                  ///< kOriginal
   OpenStep step;                      ///< kBegin
-  std::string key, target;            ///< kEnd, kForget
+  AwaitedBoot awaited;                ///< kAwaited
+  std::string key, target;            ///< kEnd, kForget, kForgetAwaited
   std::vector<std::string> prepared;  ///< kPrepared
 };
 

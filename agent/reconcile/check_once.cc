@@ -6,6 +6,7 @@
 #include "agent/reconcile/bind_ports.h"
 #include "agent/reconcile/diff.h"
 #include "agent/reconcile/loop.h"
+#include "agent/reconcile/reboot_guard.h"
 #include "agent/reconcile/trace.h"
 
 namespace railwright {
@@ -18,8 +19,14 @@ struct Seen {
   std::vector<Step> steps;  // in the order of execution
 };
 
+// What an agent remembers; a check that runs without one has neither.
+struct Memory {
+  const Journal* journal = nullptr;
+  Boot boot{};
+};
+
 void LookOnce(const Machine& machine, const DesiredState& state, Policy policy, const Management& management,
-              Seen& seen) {
+              Memory memory, Seen& seen) {
   seen.facts = BindPorts(machine, state);
   policy.management = ManagementPath(machine, seen.facts, management.netdevs);
   policy.management_unknown = management.unknown;
@@ -45,6 +52,12 @@ void LookOnce(const Machine& machine, const DesiredState& state, Policy policy, 
       }
       Annotate(finding, *step);
     }
+    if (memory.journal != nullptr && sight.observation.pending_reboot) {
+      memory.boot.firmware = FirmwareOf(machine, wish);
+      const auto awaited =
+          AwaitedAfter(memory.journal->AwaitedOf(wish.spec.key, wish.spec.target), wish, sight, memory.boot);
+      TellRebootDidNotHelp(finding, awaited, wish, sight, memory.boot.id);
+    }
     if (conflicts[i]) TellConflict(finding, step, *conflicts[i]);
     if (step) steps.emplace_back(&wish, *std::move(step));
     seen.findings.push_back(std::move(finding));
@@ -64,7 +77,8 @@ Result<Plan> Reconciler::DryRun(const DesiredState& state) {
     if (pause.node.empty() || pause.node == state.node) policy.pauses.push_back(pause);
   Seen seen;
   seen.wishes = MakeWishes(state, impl_->catalog_, impl_->journal_.Originals());
-  LookOnce(impl_->machine_, state, std::move(policy), impl_->management_, seen);
+  LookOnce(impl_->machine_, state, std::move(policy), impl_->management_,
+           {&impl_->journal_, {impl_->options_.boot_id, {}, impl_->clock_.WallNow()}}, seen);
   Plan plan;
   plan.node = state.node;
   plan.generation = state.generation;
@@ -77,7 +91,7 @@ NodeReport CheckOnce(const Machine& machine, const Catalog& catalog,
                      const std::vector<std::unique_ptr<const Check>>& checks, const DesiredState& state) {
   Seen seen;
   seen.wishes = MakeWishes(state, catalog, {});
-  LookOnce(machine, state, {}, {}, seen);
+  LookOnce(machine, state, {}, {}, {}, seen);
   NodeReport report;
   report.node = state.node;
   report.generation = state.generation;

@@ -13,6 +13,7 @@
 #include "agent/reconcile/conflict.h"
 #include "agent/reconcile/contention.h"
 #include "agent/reconcile/plan.h"
+#include "agent/reconcile/reboot_guard.h"
 #include "agent/reconcile/reconciler.h"
 
 namespace railwright {
@@ -79,6 +80,7 @@ struct Entry {
   Returns drifts;               ///< of anything
   std::string carrier_changes;  ///< of the port, when it was last as declared
   std::string last_by;
+  std::optional<AwaitedBoot> awaited;  ///< as the journal has it
   bool contended = false;
   std::string contended_message;
 
@@ -120,6 +122,7 @@ struct Reconciler::Impl {
   void CompareWishes();
   void Assess(Entry& entry, const Mark& mark);
   void RefreshFinding(Entry& entry);
+  void NoteAwaited(Entry& entry);
   const Busy& JobsNow();
   void ReleaseHolds(Clock::Steady now);
   void RunChecks(bool all);

@@ -101,7 +101,8 @@ void Reconciler::Impl::Observe(Entry& entry) {
   entry.looked_at = clock_.Now();
   entry.tick = tick_;
   entry.epoch = epoch_;
-  if (Look(machine_, entry.wish, entry.sight) || entry.reassess) Assess(entry, mark);
+  // While a boot is awaited, another firmware may come meanwhile, which the setting does not read.
+  if (Look(machine_, entry.wish, entry.sight) || entry.reassess || entry.awaited) Assess(entry, mark);
 
   // A read that failed for a moment shall not leave the verdict Unknown for a whole scan interval.
   const Cure cure = CureOf(entry.sight.error.code());
@@ -117,6 +118,7 @@ void Reconciler::Impl::Assess(Entry& entry, const Mark& mark) {
   entry.reassess = false;
   compare_ = true;
   if (!mark.by.empty()) entry.last_by = mark.by;
+  NoteAwaited(entry);
   RefreshFinding(entry);
   const Verdict verdict = entry.finding.verdict;
   const bool deviates =
@@ -171,6 +173,20 @@ void Reconciler::Impl::Assess(Entry& entry, const Mark& mark) {
     entry.hold->until = Hold::Until::kTime;  // it may work now; the backoff still holds
 }
 
+void Reconciler::Impl::NoteAwaited(Entry& entry) {
+  if (!entry.awaited && !entry.sight.observation.pending_reboot) return;
+  const Boot boot{options_.boot_id, FirmwareOf(machine_, entry.wish), clock_.WallNow()};
+  std::optional<AwaitedBoot> next = AwaitedAfter(entry.awaited, entry.wish, entry.sight, boot);
+  if (next == entry.awaited) return;
+  const Status status = next ? journal_.RecordAwaited(*next)
+                             : journal_.ForgetAwaited(entry.wish.spec.key, entry.wish.spec.target);
+  if (status.ok()) {
+    entry.awaited = std::move(next);
+  } else {
+    entry.reassess = true;  // again with the next look
+  }
+}
+
 const Busy& Reconciler::Impl::JobsNow() {
   if (!busy_) busy_ = LookForJobs(machine_, *facts_);
   return *busy_;
@@ -187,6 +203,7 @@ void Reconciler::Impl::RefreshFinding(Entry& entry) {
     if (entry.step->refused == "Busy") busy_again_at_ = clock_.Now() + kLookForJobsAgain;
   }
   if (entry.step) Annotate(finding, *entry.step);
+  TellRebootDidNotHelp(finding, entry.awaited, entry.wish, entry.sight, options_.boot_id);
   if (entry.conflict) TellConflict(finding, entry.step, *entry.conflict);
   if (finding.verdict == Verdict::kDrifted && entry.step && entry.step->refused.empty()) {
     if (entry.paused_now) {

@@ -87,7 +87,16 @@ Status Reconciler::Impl::Accept(const DesiredState& state) {
       entry.held = old->held && !wish.restore && !old->wish.restore && old->wish.canonical == wish.canonical;
     }
     entry.wish = std::move(wish);
+    entry.awaited = journal_.AwaitedOf(entry.wish.spec.key, entry.wish.spec.target);
     entries.push_back(std::move(entry));
+  }
+  for (const AwaitedBoot& awaited : journal_.Awaited()) {
+    const bool wished = std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+      return entry.wish.spec.key == awaited.key && entry.wish.spec.target == awaited.target;
+    });
+    // What the journal refuses now is forgotten with the next state.
+    if (wished) continue;
+    [[maybe_unused]] const Status status = journal_.ForgetAwaited(awaited.key, awaited.target);
   }
   for (Entry& old : entries_)
     if (old.hold && old.hold->verifying) writer_.End(old.wish.spec.key, old.wish.spec.target);
@@ -121,6 +130,7 @@ void Reconciler::Impl::SetPauses(std::vector<Pause> pauses) {
       entry.bounces.Clear();
       entry.tries = 0;
       if (entry.hold && !entry.hold->verifying) entry.hold.reset();
+      if (entry.awaited && journal_.ForgetAwaited(key, entry.wish.spec.target).ok()) entry.awaited.reset();
     }
     entry.paused_now = false;
     entry.reassess = true;

@@ -35,6 +35,9 @@ struct ReconcilerOptions {
   Management management{};                               ///< until SetManagement says otherwise
   std::uint64_t first_change_sequence = 1;
   std::uint64_t seed = 0;  ///< of the jitter
+  /// Of the boot that the agent runs in (/proc/sys/kernel/random/boot_id). "": not known, and a value that
+  /// a boot did not bring goes on saying NeedsReboot.
+  std::string boot_id{};
   /// Asked immediately before each write, beside the pauses of SetPauses; true leaves it unwritten. For a
   /// pause that arrives while a Tick is at work. Called in the loop's thread; may be empty.
   std::function<bool(std::string_view key)> paused_now{};

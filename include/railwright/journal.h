@@ -1,6 +1,7 @@
 // Journal: what was there before our first write, durable before the write happens.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,17 @@ struct OpenStep {
   std::string to;
 };
 
+/// A value that is stored and waits for a boot, or a reset of its card, to bring it.
+struct AwaitedBoot {
+  std::string key;
+  std::string target;
+  std::string value;     ///< the concrete wish
+  std::string boot_id;   ///< of the boot in which it was first seen stored; /proc/sys/kernel/random/boot_id
+  std::string firmware;  ///< version that the port's card ran then; "" when it was not known
+  std::chrono::system_clock::time_point since;  ///< when; kept to the microsecond
+  friend bool operator==(const AwaitedBoot&, const AwaitedBoot&) = default;
+};
+
 class Journal {
  public:
   virtual ~Journal() = default;
@@ -40,11 +52,17 @@ class Journal {
   virtual Status Forget(const std::string& key, const std::string& target) = 0;
   /// Machine paths made at start, to be removed at stop. An empty list clears it. Durable when Ok.
   virtual Status RecordPrepared(const std::vector<std::string>& paths) = 0;
+  /// Replaces what was remembered of this (key, target). Durable when it returns Ok.
+  virtual Status RecordAwaited(const AwaitedBoot& awaited) = 0;
+  /// It is in force, or nobody wishes it any more. Durable when it returns Ok.
+  virtual Status ForgetAwaited(const std::string& key, const std::string& target) = 0;
 
   virtual std::optional<Original> OriginalOf(const std::string& key, const std::string& target) const = 0;
   virtual std::vector<Original> Originals() const = 0;
   virtual std::vector<OpenStep> OpenSteps() const = 0;
   virtual std::vector<std::string> Prepared() const = 0;
+  virtual std::optional<AwaitedBoot> AwaitedOf(const std::string& key, const std::string& target) const = 0;
+  virtual std::vector<AwaitedBoot> Awaited() const = 0;
 };
 
 }  // namespace railwright

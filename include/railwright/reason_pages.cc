@@ -256,6 +256,15 @@ constexpr std::array kPages{
         "Nothing connects by rdma_cm here, so its defaults do not exist. Declare `module.rdma_cm: loaded`."},
     ReasonPage{"ReadFailed", "RW-9001", "The value could not be read.",
                "The message holds the path and the kernel's own words. A failed read is never a pass."},
+    ReasonPage{
+        "RebootDidNotHelp", "RW-9021", "The value is stored, a boot has come, and it is still not in force.",
+        "It was stored for the next boot, and the node has booted since with the same firmware. Another boot "
+        "of that kind would not bring it, so none is asked for. A warm reboot does not reset every card: "
+        "power-cycle the node, or `mstfwreset -d BDF -y r`. Else the firmware refuses or clamps the value "
+        "(its "
+        "release notes say so), or needs another parameter set first: take the key out of the profile. "
+        "Another value, another firmware, or `railctl pause KEY` and `railctl pause --resume KEY` make it "
+        "NeedsReboot once more."},
     ReasonPage{"UnclearRule", "RW-9043", "A firewall rule decides that cannot be read.",
                "Whether the traffic passes depends on a rule of which the listing does not show everything: "
                "an iptables extension, a program in user space, the routes. The message names it. Next: read "

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -38,6 +40,15 @@ class FileJournalTest : public testing::Test {
 
   fs::path folder_;
 };
+
+// The sum of a line, as the README says.
+std::string Fnv1a64(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  char hex[17];
+  std::snprintf(hex, sizeof hex, "%016llx", static_cast<unsigned long long>(hash));
+  return hex;
+}
 
 std::unique_ptr<Journal> MustOpen(const std::string& path) {
   auto journal = OpenFileJournal(path);
@@ -88,6 +99,48 @@ TEST_F(FileJournalTest, AForgottenOriginalMayBeRecordedAnew) {
   EXPECT_FALSE(journal->OriginalOf("a", ""));
   ASSERT_TRUE(journal->RecordOriginal({"a", "", Original::Kind::kValue, "2"}).ok());
   EXPECT_EQ(MustOpen(Path())->OriginalOf("a", "")->value, "2");
+}
+
+TEST_F(FileJournalTest, KeepsWhatWaitsForABootOverAReopenUntilItIsForgotten) {
+  const auto at = std::chrono::system_clock::time_point(std::chrono::microseconds(1'795'996'800'000'001));
+  const AwaitedBoot first{"nic.nvconfig.X", "rail0", "1", "boot-a", "28.39.1002", at};
+  const AwaitedBoot other{"gpu.ecc", "", "on", "boot-a", "", at};
+  {
+    auto journal = MustOpen(Path());
+    ASSERT_TRUE(journal->RecordAwaited({"nic.nvconfig.X", "rail0", "7", "boot-0", "", {}}).ok());
+    ASSERT_TRUE(journal->RecordAwaited(first).ok());  // in its place
+    ASSERT_TRUE(journal->RecordAwaited(first).ok());  // nothing new
+    ASSERT_TRUE(journal->RecordAwaited(other).ok());
+  }
+  EXPECT_EQ(Lines(Text()), 3u);
+  for (int opening = 0; opening < 2; ++opening) {  // the second one reads what the first compacted
+    auto journal = MustOpen(Path());
+    EXPECT_EQ(journal->Awaited().size(), 2u);
+    EXPECT_EQ(journal->AwaitedOf("nic.nvconfig.X", "rail0"), first);
+    EXPECT_EQ(journal->AwaitedOf("gpu.ecc", ""), other);
+    EXPECT_EQ(Lines(Text()), 2u);
+  }
+  {
+    auto journal = MustOpen(Path());
+    ASSERT_TRUE(journal->ForgetAwaited("nic.nvconfig.X", "rail0").ok());
+    ASSERT_TRUE(journal->ForgetAwaited("nic.nvconfig.X", "rail1").ok()) << "never known";
+    EXPECT_FALSE(journal->AwaitedOf("nic.nvconfig.X", "rail0"));
+  }
+  EXPECT_EQ(MustOpen(Path())->Awaited(), std::vector<AwaitedBoot>{other});
+}
+
+TEST_F(FileJournalTest, AnAwaitedBootWithADamagedTimeIsDataLoss) {
+  // Lines as this version writes them but for the time; their sums are right.
+  for (const std::string since : {"", "12x", "9223372036854775807"}) {
+    const std::string head =
+        R"({"boot":"b","firmware":"","key":"k","op":"awaited","since":")" + since + R"(",)";
+    const std::string tail = R"("target":"","value":"1"})";
+    Write(head + R"("sum":")" + Fnv1a64(head + tail) + R"(",)" + tail + "\n");
+    const auto journal = OpenFileJournal(Path());
+    ASSERT_FALSE(journal.ok()) << since;
+    EXPECT_EQ(journal.status().code(), Code::kDataLoss);
+    EXPECT_NE(journal.status().message().find("\"since\""), std::string::npos) << journal.status().message();
+  }
 }
 
 TEST_F(FileJournalTest, EveryByteOfAValueSurvives) {

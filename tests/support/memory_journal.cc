@@ -43,6 +43,27 @@ Status MemoryJournal::RecordPrepared(const std::vector<std::string>& paths) {
   return Ok();
 }
 
+Status MemoryJournal::RecordAwaited(const AwaitedBoot& awaited) {
+  RW_RETURN_IF_ERROR(Note("awaited " + awaited.key + " " + awaited.target));
+  std::erase_if(awaited_, [&](const AwaitedBoot& one) {
+    return one.key == awaited.key && one.target == awaited.target;
+  });
+  awaited_.push_back(awaited);
+  return Ok();
+}
+
+Status MemoryJournal::ForgetAwaited(const std::string& key, const std::string& target) {
+  RW_RETURN_IF_ERROR(Note("forget-awaited " + key + " " + target));
+  std::erase_if(awaited_, [&](const AwaitedBoot& one) { return one.key == key && one.target == target; });
+  return Ok();
+}
+
+std::optional<AwaitedBoot> MemoryJournal::AwaitedOf(const std::string& key, const std::string& target) const {
+  for (const AwaitedBoot& one : awaited_)
+    if (one.key == key && one.target == target) return one;
+  return std::nullopt;
+}
+
 std::optional<Original> MemoryJournal::OriginalOf(const std::string& key, const std::string& target) const {
   for (const Original& original : originals_)
     if (original.key == key && original.target == target) return original;

@@ -16,18 +16,23 @@ class MemoryJournal final : public Journal {
   Status End(const std::string& key, const std::string& target) override;
   Status Forget(const std::string& key, const std::string& target) override;
   Status RecordPrepared(const std::vector<std::string>& paths) override;
+  Status RecordAwaited(const AwaitedBoot& awaited) override;
+  Status ForgetAwaited(const std::string& key, const std::string& target) override;
 
   std::optional<Original> OriginalOf(const std::string& key, const std::string& target) const override;
   std::vector<Original> Originals() const override { return originals_; }
   std::vector<OpenStep> OpenSteps() const override { return open_; }
   std::vector<std::string> Prepared() const override { return prepared_; }
+  std::optional<AwaitedBoot> AwaitedOf(const std::string& key, const std::string& target) const override;
+  std::vector<AwaitedBoot> Awaited() const override { return awaited_; }
 
   int fail_at = 0;    ///< this writing call answers `error`
   int fail_from = 0;  ///< this one and all later ones do
   int die_at = 0;     ///< Died is thrown before this call took effect
   int calls = 0;      ///< writing calls so far
   Status error{Code::kResourceExhausted, "journal: No space left on device", 28};
-  /// "original link.mtu rail0", "begin link.mtu rail0", "end …", "forget …", "prepared N".
+  /// "original link.mtu rail0", "begin link.mtu rail0", "end …", "forget …", "prepared N", "awaited …",
+  /// "forget-awaited …".
   std::vector<std::string> log;
 
  private:
@@ -36,6 +41,7 @@ class MemoryJournal final : public Journal {
   std::vector<Original> originals_;
   std::vector<OpenStep> open_;
   std::vector<std::string> prepared_;
+  std::vector<AwaitedBoot> awaited_;
 };
 
 }  // namespace railwright
