@@ -68,10 +68,12 @@ class FileJournal final : public Journal {
   Status Open();
 
   Status RecordOriginal(const Original& original) override {
-    if (originals_.contains({original.key, original.target})) return Ok();
+    const auto known = originals_.find({original.key, original.target});
+    if (known != originals_.end() && known->second.max_disruption == original.max_disruption) return Ok();
     JournalRecord record;
     record.op = JournalRecord::Op::kOriginal;
-    record.original = original;
+    record.original = known == originals_.end() ? original : known->second;
+    record.original.max_disruption = original.max_disruption;
     return Append(record, /*durable=*/true);
   }
   Status Begin(const OpenStep& step) override {
@@ -173,7 +175,8 @@ class FileJournal final : public Journal {
 void FileJournal::Take(const JournalRecord& record) {
   switch (record.op) {
     case JournalRecord::Op::kOriginal:
-      originals_.try_emplace({record.original.key, record.original.target}, record.original);
+      originals_.try_emplace({record.original.key, record.original.target}, record.original)
+          .first->second.max_disruption = record.original.max_disruption;
       break;
     case JournalRecord::Op::kBegin: open_[{record.step.key, record.step.target}] = record.step; break;
     case JournalRecord::Op::kEnd: open_.erase({record.key, record.target}); break;

@@ -134,6 +134,13 @@ Result<JournalRecord> FromObject(const json& object) {
       return Damaged("unknown kind \"" + kind + "\"");
     }
     RW_ASSIGN_OR_RETURN(record.original.value, Member(object, "value"));
+    // Left out when it is the default, and by older versions.
+    if (object.contains("max_disruption")) {
+      RW_ASSIGN_OR_RETURN(const std::string most, Member(object, "max_disruption"));
+      const auto disruption = ParseDisruption(most);
+      if (!disruption) return Damaged("unknown max_disruption \"" + most + "\"");
+      record.original.max_disruption = *disruption;
+    }
   } else {
     return Damaged("unknown op \"" + op + "\": written by a newer version?");
   }
@@ -154,6 +161,8 @@ std::string FormatRecord(const JournalRecord& record) {
       place(record.original.key, record.original.target);
       object["kind"] = Name(record.original.kind);
       object["value"] = BytesToText(record.original.value);
+      if (record.original.max_disruption != Original().max_disruption)
+        object["max_disruption"] = Name(record.original.max_disruption);
       break;
     case JournalRecord::Op::kBegin:
       object["op"] = "begin";

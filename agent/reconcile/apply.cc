@@ -17,6 +17,7 @@ Original OriginalFrom(const Wish& wish, const Sight& sight) {
   const Observation& seen = sight.observation;
   original.kind = seen.kind == Observation::Kind::kAbsent ? Original::Kind::kAbsent : Original::Kind::kValue;
   original.value = seen.value;
+  original.max_disruption = wish.spec.max_disruption;
   return original;
 }
 

@@ -108,6 +108,7 @@ struct Reconciler::Impl {
   Status Start();
   Status Stop();
   Status Accept(const DesiredState& state);
+  void KeepAllowances(const std::vector<Entry>& entries);
   void SetPauses(std::vector<Pause> pauses);
   void SetManagement(Management management);
   void Notice(const std::vector<Hint>& hints);

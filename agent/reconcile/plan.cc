@@ -37,6 +37,10 @@ std::string FixFor(const Step& step) {
   }
   if (reason == "Paused")
     return "when the work is done: `railctl pause --resume` with the node or key that `railctl pause` lists";
+  if (reason == "ApprovalNeeded" && step.origin.document == "restore")
+    return "declare it once more with `max_disruption: " + std::string(Name(step.disruption)) +
+           "` in its profile and apply, then take it out with --restore; or change it by hand with the node "
+           "drained";
   if (reason == "ApprovalNeeded")
     return "allow it by `max_disruption: " + std::string(Name(step.disruption)) + "` in " +
            (step.origin.document.empty() ? "its profile" : step.origin.document) +

@@ -90,6 +90,7 @@ Status Reconciler::Impl::Accept(const DesiredState& state) {
     entry.awaited = journal_.AwaitedOf(entry.wish.spec.key, entry.wish.spec.target);
     entries.push_back(std::move(entry));
   }
+  KeepAllowances(entries);
   for (const AwaitedBoot& awaited : journal_.Awaited()) {
     const bool wished = std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
       return entry.wish.spec.key == awaited.key && entry.wish.spec.target == awaited.target;
@@ -111,6 +112,21 @@ Status Reconciler::Impl::Accept(const DesiredState& state) {
   scan_ = rebind_ = new_state_ = findings_changed_ = true;
   look_again_at_.reset();
   return Ok();
+}
+
+// What is allowed for a key today is what putting its original back may use when it is declared no more. What
+// the journal refuses now stays as it was until the next state.
+void Reconciler::Impl::KeepAllowances(const std::vector<Entry>& entries) {
+  for (Original original : journal_.Originals()) {
+    const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& other) {
+      return other.wish.spec.key == original.key && other.wish.spec.target == original.target;
+    });
+    if (entry == entries.end() || entry->wish.restore ||
+        entry->wish.spec.max_disruption == original.max_disruption)
+      continue;
+    original.max_disruption = entry->wish.spec.max_disruption;
+    [[maybe_unused]] const Status status = journal_.RecordOriginal(original);
+  }
 }
 
 void Reconciler::Impl::SetPauses(std::vector<Pause> pauses) {

@@ -69,6 +69,7 @@ std::vector<Wish> MakeWishes(const DesiredState& state, const Catalog& catalog,
     });
     if (original == originals.end()) continue;  // never written here: nothing to put back
     wish.restore = *original;
+    wish.spec.max_disruption = original->max_disruption;
     wishes.push_back(std::move(wish));
   }
   std::stable_sort(wishes.begin(), wishes.end(), [](const Wish& a, const Wish& b) {

@@ -16,7 +16,8 @@ struct Wish {
   const Setting* setting = nullptr;  ///< null when this build does not know the key; `error` says so
   std::string canonical;             ///< "" when `error` is set
   Status error;                      ///< why key or value are not understood
-  /// Set: no longer declared, and this original is to be put back; the value of `spec` does not count.
+  /// Set: no longer declared, and this original is to be put back; the value of `spec` does not count, and
+  /// its max_disruption is the original's.
   std::optional<Original> restore;
 
   // Where it applies, once BindWishes has run.

@@ -17,6 +17,8 @@ struct Original {
   std::string target;
   enum class Kind : std::uint8_t { kValue, kAbsent, kUnknown } kind = Kind::kUnknown;
   std::string value;
+  /// What the last profile that declared it allowed a write of it to disturb: so much may putting it back.
+  Disruption max_disruption = Disruption::kTrafficBlip;
   friend bool operator==(const Original&, const Original&) = default;
 };
 
@@ -42,7 +44,8 @@ struct AwaitedBoot {
 class Journal {
  public:
   virtual ~Journal() = default;
-  /// Durable when it returns Ok. Keeps the first original of a (key, target); later ones are ignored.
+  /// Durable when it returns Ok. Keeps the first value of a (key, target); of a later one only its
+  /// max_disruption is taken.
   virtual Status RecordOriginal(const Original& original) = 0;
   /// Durable when it returns Ok; nothing may be written to the machine before.
   virtual Status Begin(const OpenStep& step) = 0;

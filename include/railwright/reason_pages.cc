@@ -15,7 +15,9 @@ constexpr std::array kPages{
     ReasonPage{
         "ApprovalNeeded", "RW-9011", "The change disturbs more than policy allows by itself.",
         "Changes end at TrafficBlip unless the profile says `max_disruption: LinkFlap` or more. A step "
-        "that takes a link down, resets a function or reboots is not done without that word."},
+        "that takes a link down, resets a function or reboots is not done without that word. What "
+        "`--restore` "
+        "puts back may disturb as much as the last profile that declared the key allowed."},
     ReasonPage{
         "Busy", "RW-9044", "The change would hurt a job that runs now.",
         "A connected queue pair uses the port, or a process runs on a GPU of the node, and the change is "

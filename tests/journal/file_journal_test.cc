@@ -92,6 +92,39 @@ TEST_F(FileJournalTest, TheFirstOriginalIsKeptAndALaterOneIgnored) {
   EXPECT_EQ(journal->OriginalOf("a", "")->value, "1");
 }
 
+TEST_F(FileJournalTest, OfALaterOriginalOnlyWhatItMayDisturbIsTaken) {
+  const auto original = [](const char* value, Disruption most) {
+    return Original{"qos.pfc", "rail0", Original::Kind::kValue, value, most};
+  };
+  {
+    auto journal = MustOpen(Path());
+    ASSERT_TRUE(journal->RecordOriginal(original("none", Disruption::kTrafficBlip)).ok());
+    EXPECT_EQ(Text().find("max_disruption"), std::string::npos) << "a line as older versions wrote it";
+    ASSERT_TRUE(journal->RecordOriginal(original("3", Disruption::kLinkFlap)).ok());
+    EXPECT_EQ(journal->OriginalOf("qos.pfc", "rail0"), original("none", Disruption::kLinkFlap));
+  }
+  for (int opening = 0; opening < 2; ++opening) {  // the second one reads what the first compacted
+    auto journal = MustOpen(Path());
+    EXPECT_EQ(journal->OriginalOf("qos.pfc", "rail0"), original("none", Disruption::kLinkFlap));
+    EXPECT_EQ(Lines(Text()), 1u);
+  }
+  {
+    auto journal = MustOpen(Path());
+    ASSERT_TRUE(journal->RecordOriginal(original("3", Disruption::kTrafficBlip)).ok());
+  }
+  EXPECT_EQ(MustOpen(Path())->OriginalOf("qos.pfc", "rail0"), original("none", Disruption::kTrafficBlip));
+}
+
+TEST_F(FileJournalTest, AnOriginalOfAnUnknownDisruptionIsDataLoss) {
+  const std::string head = R"({"key":"k","kind":"value","max_disruption":"Earthquake","op":"original",)";
+  const std::string tail = R"("target":"","value":"1"})";
+  Write(head + R"("sum":")" + Fnv1a64(head + tail) + R"(",)" + tail + "\n");
+  const auto journal = OpenFileJournal(Path());
+  ASSERT_FALSE(journal.ok());
+  EXPECT_EQ(journal.status().code(), Code::kDataLoss);
+  EXPECT_NE(journal.status().message().find("Earthquake"), std::string::npos) << journal.status().message();
+}
+
 TEST_F(FileJournalTest, AForgottenOriginalMayBeRecordedAnew) {
   auto journal = MustOpen(Path());
   ASSERT_TRUE(journal->RecordOriginal({"a", "", Original::Kind::kValue, "1"}).ok());

@@ -44,6 +44,11 @@ class BuildState {
   BuildState& Observe(std::string key, std::string target, std::string value) {
     return Wish(std::move(key), std::move(target), std::move(value), Mode::kObserve);
   }
+  /// What the profile of the wish added last allows.
+  BuildState& Allow(Disruption most) {
+    state_.settings.back().max_disruption = most;
+    return *this;
+  }
   BuildState& Restore(std::string key, std::string target) {
     state_.restore.push_back({std::move(key), std::move(target)});
     return *this;

@@ -14,7 +14,12 @@ Status MemoryJournal::Note(std::string line) {
 
 Status MemoryJournal::RecordOriginal(const Original& original) {
   RW_RETURN_IF_ERROR(Note("original " + original.key + " " + original.target));
-  if (!OriginalOf(original.key, original.target)) originals_.push_back(original);
+  for (Original& one : originals_) {
+    if (one.key != original.key || one.target != original.target) continue;
+    one.max_disruption = original.max_disruption;
+    return Ok();
+  }
+  originals_.push_back(original);
   return Ok();
 }
 
