@@ -63,7 +63,7 @@ Finding Judge(const Wish& wish, const Sight& sight, const std::string& prepare_e
   finding.evidence = sight.trace.Evidence();
   if (!sight.error.ok()) {
     std::string message = subject + ": " + sight.error.ToString();
-    if (!prepare_error.empty()) message += "; at start: " + prepare_error;
+    if (!prepare_error.empty()) message += "; preparing it: " + prepare_error;
     return Unknown(std::move(finding), "ReadFailed", message,
                    "read it by hand on the node: the path stands in the message; `railctl explain RW-9001`");
   }

@@ -13,7 +13,7 @@ namespace railwright {
 
 /// The verdict on one wish, before policy has had its say. A deviation that the loop would correct is
 /// Drifted(Differs); plan.h says what policy makes of it. `prepare_error` is why the setting's Prepare failed
-/// at start, "" when it did not.
+/// when it ran last, "" when it did not.
 Finding Judge(const Wish& wish, const Sight& sight, const std::string& prepare_error = {});
 
 /// What a check gave, made fit for a report: its key and code, evidence from the reads when it gave none,

@@ -116,6 +116,14 @@ struct Reconciler::Impl {
   Clock::Steady NextDue() const;
   std::vector<std::string> WatchedPaths() const;
 
+  // prepare.cc: what must be there before anything can be looked at
+  /// Makes what is not there and journals it; without a journal nothing is left behind. `made_any`: something
+  /// was made that is there now.
+  Status Prepare(bool& made_any);
+  /// Prepare, where a read says NotFound: once a scan, once more each time that ports are bound differently
+  /// or something was written. Looks again at what was missing. True when something was made.
+  bool PrepareWhereMissing();
+
   // pass.cc: looking and judging
   void Rebind();
   void Observe(Entry& entry);
@@ -200,8 +208,9 @@ struct Reconciler::Impl {
   };
   std::map<std::string, LinkWatch> link_watches_;  // by port
 
-  bool scan_ = false;       // a full scan at the next Tick
-  bool rebind_ = false;     // bind the ports at the next Tick
+  bool scan_ = false;    // a full scan at the next Tick
+  bool rebind_ = false;  // bind the ports at the next Tick
+  bool prepare_due_ = false;
   bool new_state_ = false;  // bind the wishes, too
   bool look_now_ = false;   // some mark does not come from a hint
   std::optional<Clock::Steady> look_again_at_;

@@ -43,6 +43,7 @@ void Reconciler::Impl::Rebind() {
   new_state_ = false;
   if (!facts_differ && !policy_differs) return;
   if (facts_differ) {
+    prepare_due_ = true;
     auto bound = std::make_unique<NodeFacts>(std::move(facts));
     for (Entry& entry : entries_) {
       BindWish(entry.wish, *bound);

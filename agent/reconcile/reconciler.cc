@@ -29,23 +29,8 @@ Reconciler::Impl::Impl(Machine& machine, const Catalog& catalog,
 
 Status Reconciler::Impl::Start() {
   open_steps_ = journal_.OpenSteps();
-  // What a life before this one made and did not remove is ours still.
-  std::vector<std::string> prepared = journal_.Prepared();
-  std::erase_if(prepared, [&](const std::string& path) {
-    return machine_.Get(path).status().code() == Code::kNotFound;
-  });
-  for (const auto& setting : catalog_.settings()) {
-    auto made = setting->Prepare(machine_);
-    if (!made.ok()) {
-      // Told with the findings of that setting: the others do not depend on it.
-      prepare_errors_[setting.get()] = made.status().ToString();
-      continue;
-    }
-    for (std::string& path : *made)
-      if (std::find(prepared.begin(), prepared.end(), path) == prepared.end())
-        prepared.push_back(std::move(path));
-  }
-  return journal_.RecordPrepared(prepared);
+  bool made = false;
+  return Prepare(made);
 }
 
 Status Reconciler::Impl::Stop() {
@@ -56,7 +41,7 @@ Status Reconciler::Impl::Stop() {
     if (status.ok() || status.code() == Code::kNotFound) {
       left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
     } else if (first.ok()) {
-      first = status.Within("made at start and not removed");
+      first = status.Within("made by this agent and not removed");
     }
   }
   writer_.RetryEnds();
@@ -206,6 +191,7 @@ bool Reconciler::Impl::Tick() {
   scan_ = look_now_ = false;
   if (look_again_at_ && *look_again_at_ <= now) look_again_at_.reset();
   if (scan) {
+    prepare_due_ = true;
     for (Entry& entry : entries_) {
       entry.mark.set = true;
       if (std::exchange(entry.paused_now, false)) entry.reassess = true;
@@ -220,9 +206,14 @@ bool Reconciler::Impl::Tick() {
   }
   if (rebind_) Rebind();
   ObserveMarked();
+  PrepareWhereMissing();
   CompareWishes();
   if (!open_steps_.empty()) ReportOpenSteps();
+  const std::uint64_t epoch = epoch_;
   Enforce();
+  // A module that was just loaded brings what can be prepared now.
+  if (epoch_ != epoch) prepare_due_ = true;
+  if (PrepareWhereMissing()) look_now_ = true;
   RunChecks(scan);
   if (scan) {
     ++counters_.scans;

@@ -54,7 +54,8 @@ class Reconciler {
              ReconcilerOptions options, std::function<bool(int pid)> our_pids = {});
   ~Reconciler();
 
-  /// Runs the settings' Prepare, then undoes or completes what the journal says was open when the agent died.
+  /// Runs the settings' Prepare (a Tick runs it again where something is missing), then undoes or completes
+  /// what the journal says was open when the agent died.
   Status Start();
   /// Removes what Prepare made. Values that were enforced stay as they are.
   Status Stop();

@@ -101,10 +101,10 @@ inline Result<Observation> WhyNoDcqcn(const Machine& machine, const BoundPort& p
   if (entries.status().code() != Code::kNotFound) return WithLockdown(machine, entries.status());
   if (bnxt_loaded) {
     const std::string own = std::string(kBnxtGroup) + "/" + port.ibdev;
-    return Status(
-        Code::kNotFound,
-        own + ": bnxt_re has no directory of this device; the agent makes it at start, by hand: mkdir " +
-            own);
+    return Status(Code::kNotFound, own +
+                                       ": bnxt_re has no directory of this device; the agent makes it with "
+                                       "its next scan, by hand: mkdir " +
+                                       own);
   }
   return Observation::NotApplicable(
       "NoDcqcn",

@@ -17,7 +17,7 @@ inline constexpr const char* kRdmaCm = "/sys/kernel/config/rdma_cm";
 using RdmaCmPlace = std::variant<std::string, Observation>;
 
 /// `attribute` is "default_roce_mode" or "default_roce_tos". NotFound when rdma_cm is there but has no
-/// directory of the port's device: the agent makes it at start.
+/// directory of the port's device: the agent makes it.
 inline Result<RdmaCmPlace> FindRdmaCmPlace(const Machine& machine, const Target& target,
                                            const std::string& attribute) {
   const BoundPort& port = *target.port;
@@ -43,8 +43,8 @@ inline Result<RdmaCmPlace> FindRdmaCmPlace(const Machine& machine, const Target&
   if (group.ok())
     return Status(Code::kNotFound,
                   device +
-                      ": rdma_cm has no directory of this device; the agent makes it at start, by "
-                      "hand: mkdir " +
+                      ": rdma_cm has no directory of this device; the agent makes it with its next "
+                      "scan, by hand: mkdir " +
                       device,
                   ports.status().error_number());
   if (group.status().code() != Code::kNotFound) return group.status();

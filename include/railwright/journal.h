@@ -53,7 +53,7 @@ class Journal {
   virtual Status End(const std::string& key, const std::string& target) = 0;
   /// The original was put back; it may be forgotten.
   virtual Status Forget(const std::string& key, const std::string& target) = 0;
-  /// Machine paths made at start, to be removed at stop. An empty list clears it. Durable when Ok.
+  /// Machine paths made by Setting::Prepare, to be removed at stop. An empty list clears it. Durable when Ok.
   virtual Status RecordPrepared(const std::vector<std::string>& paths) = 0;
   /// Replaces what was remembered of this (key, target). Durable when it returns Ok.
   virtual Status RecordAwaited(const AwaitedBoot& awaited) = 0;

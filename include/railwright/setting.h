@@ -173,9 +173,9 @@ class Setting {
   /// (all devices of it), "unit:<name>"; by default the port's netdev, or nothing.
   virtual std::vector<std::string> BlastSet(const Target& target) const;
 
-  /// Things done once at agent start, before the first observation (configfs directories). What was created
-  /// is returned as Machine paths that Set(path, "") removes again; the agent journals them and removes them
-  /// at stop. By default nothing.
+  /// Makes what an observation needs (configfs directories) and is not there: at agent start, and again when
+  /// a read says NotFound. What was created now is returned as Machine paths that Set(path, "") removes
+  /// again; the agent journals them and removes them at stop. By default nothing.
   virtual Result<std::vector<std::string>> Prepare(Machine& machine) const;
 };
 

@@ -88,6 +88,12 @@ has rings_are_put_right "settings: RX: 512" "$(ethtool -g eth0 | tr -s ' \t\n' '
 seq 50 | while read -r _; do grep -q '^dummy ' /proc/modules && break; sleep 0.2; done
 has module_is_put_right "dummy" "$(grep '^dummy ' /proc/modules)"
 
+# A directory of rdma_cm that is gone is made again in the scan that misses it; the value is rdma_cm's, and is put right.
+echo 0 > $configfs/ports/1/default_roce_tos; rmdir $configfs
+kill -HUP $agent
+seq 100 | while read -r _; do [ "$(cat $configfs/ports/1/default_roce_tos 2>/dev/null)" = 106 ] && break; sleep 0.2; done
+is configfs_directory_is_made_again "106" "$(cat $configfs/ports/1/default_roce_tos 2>/dev/null)"
+
 kill -TERM $agent
 seq 50 | while read -r _; do kill -0 $agent 2>/dev/null || break; sleep 0.1; done
 if [ -d $configfs ]; then fail configfs_directory_is_removed_at_stop gone there; else pass configfs_directory_is_removed_at_stop; fi

@@ -460,7 +460,7 @@ TEST(ReconcilerTest, AReadThatFailsBecausePrepareFailedSaysSo) {
                           FromErrno(EPERM, "/sys/kernel/config/rdma_cm/mlx5_0"));
   node.machine.Remove("/proc/configfs");
   node.Apply(Node::State(1).Enforce("node.configfs", "", "1").Enforce("sysctl.a", "", "1"));
-  EXPECT_NE(node.Of("node.configfs").message.find("at start: PermissionDenied"), std::string::npos);
+  EXPECT_NE(node.Of("node.configfs").message.find("preparing it: PermissionDenied"), std::string::npos);
   EXPECT_EQ(node.Value("/proc/sys/a"), "1") << "one setting's trouble is not another's";
 }
 
