@@ -82,7 +82,7 @@ Result<std::uint16_t> Changed(const PciAcs& acs, const Fields& value) {
   for (const auto& [name, text] : value.all()) {
     const auto on = Bit(text);
     const auto bit = std::find_if(std::begin(kPciAcsBits), std::end(kPciAcsBits),
-                                  [&](const PciAcsBit& one) { return one.name == name; });
+                                  [&name = name](const PciAcsBit& one) { return one.name == name; });
     if (!on || bit == std::end(kPciAcsBits) || present.Find(name) == nullptr)
       return NoSuchField(name, text, present.Text());
     control = static_cast<std::uint16_t>(*on ? control | bit->mask : control & ~bit->mask);
