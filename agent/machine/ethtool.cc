@@ -1,4 +1,4 @@
-// /ethtool/<if>: channels, rings, pause, fec over generic netlink; pfc_storm_prevention by ioctl.
+// /ethtool/<if>: channels, rings, pause, fec, module over generic netlink; pfc_storm_prevention by ioctl.
 #include <linux/ethtool_netlink.h>
 
 #include <cerrno>
@@ -8,6 +8,7 @@
 #include "agent/machine/ethtool_ioctl.h"
 #include "agent/machine/generic_netlink.h"
 #include "agent/machine/link_message.h"
+#include "agent/machine/module_eeprom.h"
 #include "agent/machine/paths.h"
 #include "core/decode/ethtool_fec.h"
 #include "core/decode/fields.h"
@@ -57,6 +58,8 @@ constexpr std::string_view kMaximum = "_max";
 constexpr std::string_view kPfcStorm = "pfc_storm_prevention";
 /// Bits rather than numbers, so it is no Group.
 constexpr std::string_view kFec = "fec";
+/// Only read.
+constexpr std::string_view kModule = "module";
 
 class Ethtool final : public Backend {
  public:
@@ -66,6 +69,7 @@ class Ethtool final : public Backend {
     const auto parts = PathParts(path);
     if (parts.size() == 3 && parts[2] == kPfcStorm) return pfc_storm_.Get(parts[1], path);
     if (parts.size() == 3 && parts[2] == kFec) return GetFec(path, parts[1]);
+    if (parts.size() == 3 && parts[2] == kModule) return module_.Get(parts[1], path);
     const Group* group = parts.size() == 3 ? FindGroup(parts[2]) : nullptr;
     if (group == nullptr) return NoSuchPath(path);
     RW_ASSIGN_OR_RETURN(NetlinkMessage message, Request(group->get, group->header, parts[1], path));
@@ -87,12 +91,15 @@ class Ethtool final : public Backend {
     }
     if (Get(std::string(path) + "/" + std::string(kPfcStorm)).ok()) names.emplace_back(kPfcStorm);
     if (GetFec(std::string(path) + "/fec", parts[1]).ok()) names.emplace_back(kFec);
+    if (module_.Get(parts[1], std::string(path) + "/module").ok()) names.emplace_back(kModule);
     return Sorted(std::move(names));
   }
 
   Status Set(std::string_view path, std::string_view value) override {
     const auto parts = PathParts(path);
     if (parts.size() == 3 && parts[2] == kPfcStorm) return pfc_storm_.Set(parts[1], value, path);
+    if (parts.size() == 3 && parts[2] == kModule)
+      return Status(Code::kUnimplemented, std::string(path) + ": a module's EEPROM is only read");
     const bool fec = parts.size() == 3 && parts[2] == kFec;
     const Group* group = parts.size() == 3 ? FindGroup(parts[2]) : nullptr;
     if (group == nullptr && !fec) return NoSuchPath(path);
@@ -214,6 +221,8 @@ class Ethtool final : public Backend {
   NetlinkSocket& rtnl_;
   PfcStormPrevention pfc_storm_;
   GenericNetlink family_{ETHTOOL_GENL_NAME, "this kernel has no ethtool netlink (Linux 5.6)"};
+  ModuleEeprom module_{
+      [this](NetlinkMessage& message, std::string_view what) { return family_.Ask(message, what); }};
 };
 
 }  // namespace

@@ -70,6 +70,15 @@ TEST_F(EthtoolTest, FecOfADriverWithoutItIsUnimplementedAndWordsAreRefusedFirst)
   EXPECT_EQ(machine_->Get("/ethtool/rail9/fec").status().code(), Code::kNotFound);
 }
 
+TEST_F(EthtoolTest, AnInterfaceWithoutACageHasNoModuleAndNoneIsWritten) {
+  const Status status = machine_->Get("/ethtool/rail0/module").status();
+  EXPECT_EQ(status.code(), Code::kUnimplemented);
+  EXPECT_EQ(status.error_number(), EOPNOTSUPP) << "the kernel took the message apart: " << status.message();
+  EXPECT_TRUE(status.message().ends_with("; its driver shows no module")) << status.message();
+  EXPECT_EQ(machine_->Get("/ethtool/rail9/module").status().code(), Code::kNotFound);
+  EXPECT_EQ(machine_->Set("/ethtool/rail0/module", "id=0x19").code(), Code::kUnimplemented);
+}
+
 // No virtual device here has devlink; whether the kernel has it differs.
 TEST_F(EthtoolTest, DevlinkTellsAMissingDeviceFromAMissingFamily) {
   const auto buses = machine_->List("/devlink");
