@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "core/decode/fields.h"
+#include "core/decode/module_header.h"
 #include "core/decode/values.h"
 #include "railwright/setting.h"
 
@@ -50,7 +51,7 @@ class LinkFec final : public Setting {
             "to "
             "be set so. Never `off` on PAM4 lanes (50 Gb/s and more each)",
         .default_value = "auto, as negotiated",
-        .interface = "ethtool netlink FEC_GET, FEC_SET",
+        .interface = "ethtool netlink FEC_GET, FEC_SET; MODULE_EEPROM_GET where something is amiss",
         .source = "IEEE 802.3 clauses 74, 91 and 134; kernel Documentation/networking/ethtool-netlink.rst",
         .disruption = Disruption::kLinkFlap,
         .noticed = {.by_event = false, .source = "scan", .worst = std::chrono::milliseconds(0)},
@@ -96,9 +97,13 @@ class LinkFec final : public Setting {
     Observation observed = Observation::Value(seen.Text());
     if (active == nullptr)
       observed.message = "the link has no carrier, so no code is in use; what is configured is compared";
-    if (WishOf(target.wish).mode == "off")
-      observed.message += std::string(observed.message.empty() ? "" : "; ") +
-                          "lanes of 50 Gb/s and more (PAM4) cannot do without";
+    const auto add = [&](std::string_view sentence) {
+      observed.message.append(observed.message.empty() ? "" : "; ").append(sentence);
+    };
+    if (WishOf(target.wish).mode == "off") add("lanes of 50 Gb/s and more (PAM4) cannot do without");
+    // Last, and not where all is well: the loop repeats its reads at every scan and stops at the first that
+    // differs, and this one takes milliseconds on the module's bus. Without a wish (a recording) it is read.
+    if (active == nullptr || !Satisfied(target, target.wish, observed)) add(ModuleOf(machine, target));
     return observed;
   }
 
@@ -148,6 +153,19 @@ class LinkFec final : public Setting {
 
  private:
   static std::string PathOf(const Target& target) { return "/ethtool/" + target.port->netdev + "/fec"; }
+
+  // No module, a faulty one and one that is not up are the usual reasons for no carrier. It is evidence only:
+  // that it cannot be read is said, and says nothing about the code.
+  static std::string ModuleOf(const Machine& machine, const Target& target) {
+    const std::string path = "/ethtool/" + target.port->netdev + "/module";
+    const auto text = machine.Get(path);
+    const auto described = text.ok() ? DescribeModule(*text) : Result<std::string>(text.status());
+    if (described.ok()) return "module: " + *described;
+    const std::string message = described.status().message();
+    std::string_view why = message;
+    if (why.starts_with(path + ": ")) why.remove_prefix(path.size() + 2);
+    return "module: not readable (" + std::string(why) + ")";
+  }
 
   // How many lanes share a speed is not told by every driver, so what may be PAM4 counts as PAM4.
   static Status RefuseOffUnlessNrz(const Machine& machine, const Target& target) {

@@ -7,6 +7,7 @@ namespace railwright {
 namespace {
 
 constexpr const char* kFec = "/ethtool/rail0/fec";
+constexpr const char* kModule = "/ethtool/rail0/module";
 
 TEST(LinkFecTest, OneOfFourWords) {
   const Subject fec("link.fec");
@@ -99,6 +100,74 @@ TEST(LinkFecTest, OffIsWrittenOnlyWhereLanesCannotBePam4) {
   machine.Put("/sys/class/net/rail0/speed", "25000");
   ASSERT_TRUE(fec.Apply(machine, "off far_end=off").ok());
   EXPECT_EQ(machine.Value(kFec), "modes=off auto=0");
+}
+
+TEST(LinkFecTest, TheModuleIsNotReadWhereTheLinkUsesWhatIsWished) {
+  Subject fec("link.fec");
+  FakeMachine machine;
+  machine.Put(kFec, "modes=rs auto=0 active=rs").Put(kModule, "id=0x19 form=OSFP state=fault");
+  fec.Wish("rs");
+  EXPECT_EQ(fec.See(machine).message, "");
+  EXPECT_EQ(machine.Reads(), std::vector<std::string>{kFec});
+}
+
+// The loop repeats a look's reads in their order until one differs, so a link that is well again costs none.
+TEST(LinkFecTest, WithoutCarrierOrWithAnotherCodeTheMessageTellsTheModuleReadLast) {
+  struct {
+    const char* kernel;
+    const char* module;
+    const char* said;
+  } cases[] = {
+      {"modes=rs auto=0", "id=0x19 form=OSFP interface=CMIS revision=5.2 flat=0 state=fault",
+       "the link has no carrier, so no code is in use; what is configured is compared; module: OSFP, CMIS "
+       "5.2, "
+       "state Fault"},
+      {"modes=baser auto=0 active=baser",
+       "id=0x11 form=QSFP28 interface=SFF-8636 revision=2.8 flat=0 data_not_ready=1",
+       "module: QSFP28, SFF-8636 2.8, data not ready"},
+  };
+  for (const auto& one : cases) {
+    Subject fec("link.fec");
+    FakeMachine machine;
+    machine.Put(kFec, one.kernel).Put(kModule, one.module);
+    fec.Wish("rs");
+    EXPECT_EQ(fec.See(machine).message, one.said);
+    EXPECT_EQ(machine.Reads(), (std::vector<std::string>{kFec, kModule}));
+  }
+}
+
+TEST(LinkFecTest, AModuleThatCannotBeReadIsSaidAndTurnsNoVerdict) {
+  Subject fec("link.fec");
+  fec.Wish("rs");
+  for (const char* kernel : {"modes=rs auto=0", "modes=baser auto=0 active=baser"}) {
+    FakeMachine machine;
+    machine.Put(kFec, kernel)
+        .Put(kModule, "id=0x19 form=OSFP interface=CMIS revision=5.2 flat=0 state=ready");
+    const Observation read = fec.See(machine);
+    const bool satisfied = fec.Satisfied(machine);
+    for (const Status& error :
+         {FromErrno(EIO, kModule), FromErrno(EOPNOTSUPP, kModule), FromErrno(EPERM, kModule),
+          FromErrno(ENODEV, kModule), Status(Code::kDataLoss, std::string(kModule) + ": cut")}) {
+      machine.FailReads(kModule, error);
+      const Observation unread = fec.See(machine);
+      EXPECT_EQ(unread.kind, Observation::Kind::kValue);
+      EXPECT_EQ(unread.value, read.value);
+      EXPECT_EQ(fec.Satisfied(machine), satisfied);
+      const std::string why = error.message().substr(std::string(kModule).size() + 2);
+      EXPECT_TRUE(unread.message.ends_with("module: not readable (" + why + ")")) << unread.message;
+    }
+    machine.FailReads(kModule, Ok());
+    machine.Put(kModule, "nonsense");
+    EXPECT_EQ(fec.See(machine).value, read.value);
+    EXPECT_NE(fec.See(machine).message.find("module: not readable ("), std::string::npos);
+  }
+}
+
+TEST(LinkFecTest, ARecordingWhichHasNoWishHoldsTheModule) {
+  const Subject fec("link.fec");
+  FakeMachine machine;
+  machine.Put(kFec, "modes=rs auto=0 active=rs").Put(kModule, "id=0x03 form=SFP interface=SFF-8472");
+  EXPECT_EQ(fec.See(machine).message, "module: SFP, SFF-8472");
 }
 
 TEST(LinkFecTest, AProfileOfANodeAsksForWhatItsLinkUses) {
