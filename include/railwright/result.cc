@@ -21,6 +21,7 @@ std::string_view Name(Code code) {
     case Code::kInternal: return "Internal";
     case Code::kUnavailable: return "Unavailable";
     case Code::kDataLoss: return "DataLoss";
+    case Code::kUnauthenticated: return "Unauthenticated";
   }
   return "Unknown";
 }

@@ -27,6 +27,7 @@ enum class Code : std::uint8_t {
   kInternal = 13,           ///< everything else
   kUnavailable = 14,        ///< retry this call (EBUSY, EAGAIN)
   kDataLoss = 15,           ///< what was stored is damaged
+  kUnauthenticated = 16,    ///< nobody proved who they are: no certificate, a wrong one, a bad signature
 };
 
 /// The stable spelling of a code, for logs and machine output: "NotFound", "PermissionDenied" …
