@@ -7,7 +7,8 @@ run=(iproute2 nftables kmod procps util-linux jq)
 build=(g++ cmake ninja-build pkg-config git ca-certificates ccache libgrpc++-dev protobuf-compiler
        protobuf-compiler-grpc libprotobuf-dev libabsl-dev libssl-dev libsqlite3-dev libspdlog-dev libfyaml-dev
        nlohmann-json3-dev libcli11-dev libnl-3-dev libnl-route-3-dev libnl-genl-3-dev libkmod-dev libsystemd-dev)
-test=(libgtest-dev libgmock-dev libbenchmark-dev clang-format strace file dpkg-dev bash-completion iptables dbus-daemon)
+test=(libgtest-dev libgmock-dev libbenchmark-dev clang-format strace file dpkg-dev bash-completion iptables dbus-daemon
+      openssl)
 guest=(qemu-system-x86 busybox-static cpio gzip ethtool)
 # What runs on this host; what guests and leaf run is fetched and not installed (tests/lab/tools.sh).
 lab=(qemu-system-x86 busybox-static cpio xz-utils kmod iproute2 jq binutils make gcc-12 libc6-dev)

@@ -27,6 +27,7 @@ const std::vector<Row>& Map() {
       {"core/text", {"railwright/"}, {"nlohmann/", "sys/ioctl.h", "unistd.h", "locale.h", "wchar.h"}},
       {"core/wire", {"railwright/"}, {"openssl/", "google/protobuf/"}},
       {"core/spec", {"railwright/"}, {"google/protobuf/", "libfyaml"}},
+      {"core/identity", {"railwright/"}, {"openssl/", "arpa/inet.h"}},
       {"agent/tools",
        {"railwright/", "core/decode/"},
        {"sys/", "fcntl", "poll", "signal", "spawn", "unistd"}},
