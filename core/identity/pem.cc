@@ -15,15 +15,15 @@ Status Bad(std::string_view label, std::string_view why) {
   return Status(Code::kInvalidArgument, "not a PEM text of " + std::string(label) + ": " + std::string(why));
 }
 
-// What PEM_read_bio hands out, wiped when it is let go.
+// What PEM_read_bio_ex hands out, wiped when it is let go.
 struct Block {
   Block() = default;
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
   ~Block() {
-    OPENSSL_free(name);
-    OPENSSL_free(header);
-    OPENSSL_clear_free(data, static_cast<std::size_t>(size));
+    OPENSSL_secure_free(name);
+    OPENSSL_secure_free(header);
+    OPENSSL_secure_clear_free(data, static_cast<std::size_t>(size));
   }
   char* name = nullptr;
   char* header = nullptr;
@@ -49,7 +49,9 @@ Result<std::vector<Secret>> ReadPem(std::string_view text, const PemBounds& boun
                  "more than " + std::to_string(bounds.blocks) + (bounds.blocks == 1 ? " block" : " blocks"));
     const Bio bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
     Block block;
-    if (bio == nullptr || PEM_read_bio(bio.get(), &block.name, &block.header, &block.data, &block.size) != 1)
+    // PEM_FLAG_SECURE: OpenSSL wipes its lines, too; else they would stay in freed memory.
+    if (bio == nullptr || PEM_read_bio_ex(bio.get(), &block.name, &block.header, &block.data, &block.size,
+                                          PEM_FLAG_SECURE | PEM_FLAG_EAY_COMPATIBLE) != 1)
       return Bad(bounds.label, "a block is cut short or not base64");
     if (block.name != bounds.label) return Bad(bounds.label, "a block says that it is something else");
     if (*block.header != '\0') return Bad(bounds.label, "a block has headers; encrypted PEM is not read");
