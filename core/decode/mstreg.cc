@@ -30,6 +30,15 @@ bool ReadData(std::string_view text, std::uint32_t& number) {
   return !text.empty() && error == std::errc() && end == text.data() + text.size();
 }
 
+// "retx_total_timeout", or an element of an array: "timeout_range[3]".
+bool IsLeaf(std::string_view name) {
+  const auto open = name.find('[');
+  if (open == std::string_view::npos) return IsRegisterField(name);
+  const std::string_view index = name.substr(open + 1);
+  return IsRegisterField(name.substr(0, open)) && index.size() >= 2 && index.back() == ']' &&
+         std::all_of(index.begin(), index.end() - 1, [](unsigned char c) { return IsDigit(c); });
+}
+
 Status Unclear(std::string_view line) {
   return Status(Code::kDataLoss,
                 Quoted(line) + " is no field of a register, as mstreg prints them: name | 0x00000000");
@@ -73,7 +82,7 @@ Result<Fields> DecodeMstreg(std::string_view text) {
         if (bar == std::string_view::npos || !ReadData(Trimmed(line.substr(bar + 1)), number))
           return Unclear(line);
         const std::string_view name = Trimmed(line.substr(0, bar));
-        if (!IsRegisterField(name.substr(0, name.find('[')))) return Unclear(line);
+        if (!IsLeaf(name)) return Unclear(line);
         if (seen.emplace(name).second)
           all.Set(name, std::uint64_t{number});
         else

@@ -29,6 +29,11 @@ TEST(MstregTest, ANameThatStandsTwiceNamesNoField) {
             "lone=4294967295");
 }
 
+TEST(MstregTest, AnElementOfAnArrayHasItsIndex) {
+  EXPECT_EQ(Decoded("Field Name | Data\n========\nrange[0] | 0x1\nrange[12] | 0x2\n========\n"),
+            "range[0]=1 range[12]=2");
+}
+
 TEST(MstregTest, WhatIsNoWholeTableIsDataLoss) {
   for (std::string_view text :
        {"", "-E- Failed to send access register\n", "Field Name | Data\n", "Field Name | Data\nx | 0x1\n",
@@ -36,6 +41,8 @@ TEST(MstregTest, WhatIsNoWholeTableIsDataLoss) {
         "Field Name | Data\n========\nx | 1\n========\n", "Field Name | Data\n========\nx | 0x\n========\n",
         "Field Name | Data\n========\nx | 0x100000000\n========\n",
         "Field Name | Data\n========\nx y | 0x1\n========\n",
+        "Field Name | Data\n========\nx[0] y=1 | 0x1\n========\n",
+        "Field Name | Data\n========\nx[] | 0x1\n========\n",
         "Field Name | Data\n========\n| 0x1\n========\n"}) {
     const auto fields = DecodeMstreg(text);
     ASSERT_FALSE(fields.ok()) << text;
