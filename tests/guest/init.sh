@@ -56,6 +56,8 @@ railctl apply -f /run/inventory.yaml --yes --no-wait > /run/apply.log 2>&1
 seq 100 | while read -r _; do railctl get nodes -o yaml 2>/dev/null | grep -q 'connected: true' && break; sleep 0.2; done
 railctl apply -f /run/profile.yaml --yes --timeout 60s >> /run/apply.log 2>&1
 echo "GUEST-INFO apply ended with $?"
+# New rings take e1000e's link down, and it takes up pause frames with the link, which the agent then puts right.
+seq 100 | while read -r _; do [ "$(cat /sys/class/net/eth0/carrier)" = 1 ] && break; sleep 0.2; done
 sleep 1
 railctl status -o yaml > /run/status.yaml 2>&1
 
@@ -64,7 +66,9 @@ has address_is_set "10.220.0.1/24" "$(ip addr show eth0)"
 rings=$(ethtool -g eth0 | sed -n '/Current/,$p' | tr -s ' \t\n' ' ')
 has rings_rx_are_written "RX: 512" "$rings"
 has rings_tx_are_written "TX: 1024" "$rings"
-is pause_is_off "Autonegotiate: off RX: off TX: off" "$(ethtool -a eth0 | sed 1d | tr -s ' \t\n' ' ' | sed 's/ *$//')"
+pause() { ethtool -a eth0 | sed 1d | tr -s ' \t\n' ' ' | sed 's/ *$//'; }
+seq 50 | while read -r _; do [ "$(pause)" = "Autonegotiate: off RX: off TX: off" ] && break; sleep 0.2; done
+is pause_is_off "Autonegotiate: off RX: off TX: off" "$(pause)"
 has module_is_loaded "dummy" "$(grep '^dummy ' /proc/modules)"
 is configfs_mode "RoCE v2" "$(cat $configfs/ports/1/default_roce_mode)"
 is configfs_tos "106" "$(cat $configfs/ports/1/default_roce_tos)"
