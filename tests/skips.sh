@@ -20,9 +20,13 @@ skips=$(awk '
 count=0
 [ -n "$skips" ] && count=$(printf '%s\n' "$skips" | wc -l)
 [ "$count" -gt 0 ] && printf '%s\n' "$skips" | sed 's/^/skipped: /'
+tests=$count
+# Tests over the folder of cases are one skip where that folder is absent, however many there are.
+without_cases=$(printf '%s\n' "$skips" | grep -c ': no cases at ' || true)
+[ "$without_cases" -lt 2 ] || count=$((count - without_cases + 1))
 echo "skipped tests: $count (allowed: $allowed)"
 if [ -n "$output" ]; then
   said=$(grep -cE '^[[:space:]]+[0-9]+ - .* \(Skipped\)$' "$output" || true)
-  [ "$said" -eq "$count" ] || { echo "tests/skips.sh: CTest itself speaks of $said skipped tests" >&2; exit 1; }
+  [ "$said" -eq "$tests" ] || { echo "tests/skips.sh: CTest itself speaks of $said skipped tests" >&2; exit 1; }
 fi
 [ "$count" -le "$allowed" ] || { echo "tests/skips.sh: more tests were skipped than tests/skips_allowed says" >&2; exit 1; }

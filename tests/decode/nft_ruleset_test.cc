@@ -216,7 +216,7 @@ TEST(DecodeRulesetTest, ListingsOfPublicReportsDecode) {
                                      ? std::filesystem::path(given)
                                      : std::filesystem::path(RAILWRIGHT_SOURCE_DIR) / "../shared/cases";
   folder /= "G_firewall";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not on this machine";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no cases at " << folder << "; set RAILWRIGHT_CASES";
   int seen = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".json") continue;

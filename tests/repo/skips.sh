@@ -40,4 +40,16 @@ tests/skips.sh "$folder/log" 1 >/dev/null 2>&1 && fail "more skips than allowed 
 head -n 1 "$folder/output" >"$folder/none"
 tests/skips.sh "$folder/log" 2 "$folder/none" >/dev/null 2>&1 && fail "a count that is not CTest's own passes"
 tests/skips.sh "$folder/absent" 2 >/dev/null 2>&1 && fail "a missing log passes"
+
+# Where the folder of cases is absent, its tests are one skip, each with its reason.
+cases='../../tests/cases/x_test.cc:1: Skipped
+no cases at "/x"; set RAILWRIGHT_CASES
+[  SKIPPED ] X (0 ms)'
+for name in one two three; do
+  test_block 1 "cases_test.$name" "$cases" $'Test Pass Reason:\nSkip regular expression found in output. Regex=[\\[  SKIPPED \\]]'
+done >"$folder/cases"
+printf '\t 1 - one (Skipped)\n\t 2 - two (Skipped)\n\t 3 - three (Skipped)\n' >"$folder/cases_output"
+seen=$(tests/skips.sh "$folder/cases" 1 "$folder/cases_output") || fail "the tests over absent cases are more than one skip"
+[ "$(grep -c '^skipped: cases_test' <<<"$seen")" -eq 3 ] || fail "not each of them is told"
+tests/skips.sh "$folder/cases" 0 >/dev/null 2>&1 && fail "absent cases pass where no skip is allowed"
 echo "skips are counted"
