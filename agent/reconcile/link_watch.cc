@@ -20,19 +20,25 @@ constexpr std::chrono::seconds kLookAgain{1};
 
 bool Reconciler::Impl::LinkMustReturn(const Entry& entry) const {
   return entry.wish.target.port != nullptr && entry.step && entry.step->disruption >= Disruption::kLinkFlap &&
-         LinkIsUp(machine_, *entry.wish.target.port);
+         (link_watches_.contains(entry.wish.spec.target) || LinkIsUp(machine_, *entry.wish.target.port));
+}
+
+bool Reconciler::Impl::IsAmong(const LinkWatch& watch, const Entry& entry) const {
+  return std::any_of(watch.steps.begin(), watch.steps.end(),
+                     [&](const DoneStep& step) { return step.entry == IndexOf(entry); });
 }
 
 void Reconciler::Impl::WatchLink(const Entry& entry, const Observation& before) {
   LinkWatch& watch = link_watches_[entry.wish.spec.target];
-  watch.steps.push_back({IndexOf(entry), before});
+  if (!IsAmong(watch, entry)) watch.steps.push_back({IndexOf(entry), before});
   watch.since = clock_.Now();
   look_again_at_ = std::min(look_again_at_.value_or(watch.since + kLookAgain), watch.since + kLookAgain);
 }
 
 bool Reconciler::Impl::WaitsForLink(Entry& entry) {
   const auto watch = link_watches_.find(entry.wish.spec.target);
-  if (watch == link_watches_.end() || entry.wish.target.port == nullptr ||
+  // What took it down is written at once when it is wished otherwise: that may bring it back.
+  if (watch == link_watches_.end() || entry.wish.target.port == nullptr || IsAmong(watch->second, entry) ||
       LinkIsUp(machine_, *entry.wish.target.port))
     return false;
   Hold hold;
@@ -45,6 +51,24 @@ bool Reconciler::Impl::WaitsForLink(Entry& entry) {
   entry.hold = std::move(hold);
   RefreshFinding(entry);
   return true;
+}
+
+// What a new generation still declares is awaited on; the value that the link was up with stays the one to go
+// back to, also when the new one asks for a third.
+void Reconciler::Impl::KeepLinkWatches(const std::vector<Entry>& entries) {
+  for (auto watch = link_watches_.begin(); watch != link_watches_.end();) {
+    std::vector<DoneStep> kept;
+    for (DoneStep& step : watch->second.steps) {
+      const Wish& wish = entries_[step.entry].wish;
+      const auto same = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+        return entry.wish.spec.key == wish.spec.key && entry.wish.spec.target == wish.spec.target;
+      });
+      if (same != entries.end())
+        kept.push_back({static_cast<std::size_t>(same - entries.begin()), std::move(step.before)});
+    }
+    watch->second.steps = std::move(kept);
+    watch = watch->second.steps.empty() ? link_watches_.erase(watch) : std::next(watch);
+  }
 }
 
 void Reconciler::Impl::LookAtLinks() {
@@ -86,6 +110,7 @@ void Reconciler::Impl::PutBackForLink(const std::string& port) {
                "` try it again";
     entry.hold = std::move(hold);
     entry.held = false;
+    entry.gone = false;  // a restore that was done is not
     // What was done for the generation is done with: nothing else of the port is undone for it.
     for (auto& [group, run] : runs_)
       std::erase_if(run, [&](const DoneStep& done) { return done.entry == step->entry; });

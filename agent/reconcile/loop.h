@@ -155,6 +155,7 @@ struct Reconciler::Impl {
   bool LinkMustReturn(const Entry& entry) const;
   void WatchLink(const Entry& entry, const Observation& before);
   void LookAtLinks();
+  void KeepLinkWatches(const std::vector<Entry>& entries);
   /// A step on a port whose link one of our steps took down waits for it.
   bool WaitsForLink(Entry& entry);
   void PutBackForLink(const std::string& port);
@@ -207,6 +208,7 @@ struct Reconciler::Impl {
     Clock::Steady since{};        // of the last one
   };
   std::map<std::string, LinkWatch> link_watches_;  // by port
+  bool IsAmong(const LinkWatch& watch, const Entry& entry) const;
 
   bool scan_ = false;    // a full scan at the next Tick
   bool rebind_ = false;  // bind the ports at the next Tick

@@ -86,10 +86,10 @@ Status Reconciler::Impl::Accept(const DesiredState& state) {
   }
   for (Entry& old : entries_)
     if (old.hold && old.hold->verifying) writer_.End(old.wish.spec.key, old.wish.spec.target);
+  KeepLinkWatches(entries);
   entries_ = std::move(entries);
   state_ = state;
   runs_.clear();
-  link_watches_.clear();
   policy_.pauses.clear();
   for (const Pause& pause : pauses_)
     if (pause.node.empty() || pause.node == state.node) policy_.pauses.push_back(pause);

@@ -135,6 +135,45 @@ TEST_F(LinkWatchTest, TheRdmaPortMustBeActiveAgain) {
   EXPECT_EQ(node_.Value("/rtnl/addr/rail0"), "10.10.0.1/24");
 }
 
+TEST_F(LinkWatchTest, ANewGenerationThatAsksForTheSameDoesNotEndTheWait) {
+  Boot();
+  node_.Apply(State(1));
+  node_.Pass(20s);
+  node_.Apply(State(2));
+  EXPECT_EQ(node_.Value(kSpeed), "400");
+  node_.Pass(12s);
+  EXPECT_EQ(node_.Value(kSpeed), "100") << "30 s after the write, whatever came meanwhile";
+  EXPECT_EQ(node_.Of("link.speed", "rail0").reason, "LinkStayedDown");
+}
+
+TEST_F(LinkWatchTest, ANewGenerationThatMendsItIsWrittenAtOnceAndGoesBackToWhatTheLinkWasUpWith) {
+  Boot();
+  node_.Apply(State(1));
+  node_.Pass(5s);
+  node_.Apply(State(2, "200"));
+  EXPECT_EQ(node_.Value(kSpeed), "200");
+  node_.Pass(28s);
+  EXPECT_EQ(node_.Value(kSpeed), "200") << "30 s of its own";
+  node_.Pass(4s);
+  EXPECT_EQ(node_.Value(kSpeed), "100") << "not 400, with which it was down";
+  EXPECT_NE(node_.Of("link.speed", "rail0").message.find("of writing 200"), std::string::npos);
+}
+
+TEST_F(LinkWatchTest, ARestoreThatTakesTheLinkDownIsPutBackAndTold) {
+  node_.machine.Put(kSpeed, "25");
+  Boot();
+  node_.Apply(State(1));
+  LinkReturns();
+  node_.Pass(5s);
+  ASSERT_EQ(node_.Value(kSpeed), "400");
+  node_.Apply(Node::State(2).Enforce("rail.address", "rail0", "declared").Restore("link.speed", "rail0"));
+  EXPECT_EQ(node_.Value(kSpeed), "25");
+  EXPECT_EQ(node_.Value(kCarrier), "0");
+  node_.Pass(32s);
+  EXPECT_EQ(node_.Value(kSpeed), "400");
+  EXPECT_EQ(node_.Of("link.speed", "rail0").reason, "LinkStayedDown");
+}
+
 TEST_F(LinkWatchTest, ALinkThatFallsLateIsSeenToo) {
   node_.Boot();
   node_.Apply(State(1));
