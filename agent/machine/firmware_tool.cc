@@ -3,6 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+
+#include "agent/tools/tools.h"
+
 namespace railwright::machine {
 namespace {
 
@@ -26,9 +30,12 @@ Result<std::string> InstalledOf(const std::vector<std::string>& programs, std::s
                 "neither " + std::string(names) + " is installed; install the package mstflint");
 }
 
-Status Refused(const std::string& program, const ToolResult& result) {
+Result<std::string> OutputOf(const std::vector<std::string>& argv) {
+  constexpr std::chrono::seconds kDeadline{20};
+  RW_ASSIGN_OR_RETURN(ToolResult result, RunTool(argv, {}, kDeadline));
+  if (result.exit_code == 0) return std::move(result.out);
   return Status(Code::kInternal,
-                program + " ended with " + std::to_string(result.exit_code) + ": " + Said(result));
+                argv.front() + " ended with " + std::to_string(result.exit_code) + ": " + Said(result));
 }
 
 std::string PresenceOf(const std::string& root, std::string_view bdf) {

@@ -5,7 +5,6 @@
 #include "agent/machine/firmware_tool.h"
 #include "agent/machine/kept_answers.h"
 #include "agent/machine/paths.h"
-#include "agent/tools/tools.h"
 #include "core/decode/fields.h"
 #include "core/decode/mstconfig.h"
 #include "core/decode/pci_tree.h"
@@ -16,8 +15,6 @@ namespace {
 /// Debian's mstflint, then NVIDIA's mft; the same program under two names.
 constexpr const char* kPrograms[] = {"/usr/bin/mstconfig", "/usr/sbin/mstconfig", "/usr/bin/mlxconfig",
                                      "/usr/sbin/mlxconfig"};
-/// A query takes one to two seconds of a healthy card; one whose firmware hangs does not answer at all.
-constexpr std::chrono::seconds kDeadline{20};
 /// A card that could not be asked (it is being reset, its firmware hangs) is asked again after this, doubled
 /// with each failure up to the time that an answer counts.
 constexpr std::chrono::minutes kFailureKept{1};
@@ -70,11 +67,9 @@ class NvConfig final : public Backend {
     RW_ASSIGN_OR_RETURN(const std::string program, Program(path));
     const std::string bdf(parts[1]);
     kept_.Expect(bdf);
-    const Result<ToolResult> result = RunTool(
-        {program, "-d", bdf, "-y", "set", std::string(parts[2]) + "=" + std::string(value)}, {}, kDeadline);
-    if (!result.ok()) return result.status().Within(path);
-    if (result->exit_code != 0) return Refused(program, *result).Within(path);
-    return Ok();
+    const auto said =
+        OutputOf({program, "-d", bdf, "-y", "set", std::string(parts[2]) + "=" + std::string(value)});
+    return said.ok() ? Ok() : said.status().Within(path);
   }
 
  private:
@@ -96,10 +91,8 @@ class NvConfig final : public Backend {
   }
 
   static Result<NvListing> Query(const std::string& program, const std::string& bdf) {
-    const Result<ToolResult> result = RunTool({program, "-d", bdf, "-e", "q"}, {}, kDeadline);
-    if (!result.ok()) return result.status();
-    if (result->exit_code != 0) return Refused(program, *result);
-    return DecodeMstconfig(result->out);
+    RW_ASSIGN_OR_RETURN(const std::string text, OutputOf({program, "-d", bdf, "-e", "q"}));
+    return DecodeMstconfig(text);
   }
 
   std::string root_;

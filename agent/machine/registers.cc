@@ -7,7 +7,6 @@
 #include "agent/machine/firmware_tool.h"
 #include "agent/machine/kept_answers.h"
 #include "agent/machine/paths.h"
-#include "agent/tools/tools.h"
 #include "core/decode/mstreg.h"
 #include "core/decode/pci_tree.h"
 
@@ -17,7 +16,6 @@ namespace {
 /// Debian's mstflint, then NVIDIA's mft; the same program under two names.
 constexpr const char* kPrograms[] = {"/usr/bin/mstreg", "/usr/sbin/mstreg", "/usr/bin/mlxreg",
                                      "/usr/sbin/mlxreg"};
-constexpr std::chrono::seconds kDeadline{20};
 constexpr std::chrono::seconds kFailureKept{30};
 /// A wrong register can stop a card, so only those are served that a setting stands for.
 constexpr std::array<std::string_view, 1> kServed{"ROCE_ACCL"};
@@ -67,11 +65,8 @@ class Registers final : public Backend {
     if (data.empty()) return Status(Code::kInvalidArgument, std::string(path) + ": no field is named");
     RW_ASSIGN_OR_RETURN(const std::string program, Program(path));
     kept_.Expect(path);
-    const Result<ToolResult> result =
-        RunTool({program, "-d", place.bdf, "--yes", "--reg_name", place.name, "--set", data}, {}, kDeadline);
-    if (!result.ok()) return result.status().Within(path);
-    if (result->exit_code != 0) return Refused(program, *result).Within(path);
-    return Ok();
+    const auto said = OutputOf({program, "-d", place.bdf, "--yes", "--reg_name", place.name, "--set", data});
+    return said.ok() ? Ok() : said.status().Within(path);
   }
 
  private:
@@ -93,11 +88,9 @@ class Registers final : public Backend {
   }
 
   static Result<Fields> Query(const std::string& program, const Place& place) {
-    const Result<ToolResult> result =
-        RunTool({program, "-d", place.bdf, "--yes", "--reg_name", place.name, "--get"}, {}, kDeadline);
-    if (!result.ok()) return result.status();
-    if (result->exit_code != 0) return Refused(program, *result);
-    return DecodeMstreg(result->out);
+    RW_ASSIGN_OR_RETURN(const std::string text,
+                        OutputOf({program, "-d", place.bdf, "--yes", "--reg_name", place.name, "--get"}));
+    return DecodeMstreg(text);
   }
 
   std::string root_;
