@@ -39,13 +39,20 @@ socket=unix:/run/c/controller.sock
 export RAILCTL_CONTROLLER=$socket
 mkdir -p /run/c /run/a
 railwright-controller serve --state-dir /run/c --listen $socket > /run/c/log 2>&1 &
-cat > /run/inventory.yaml <<'YAML'
+# The interface whose host bridge is the second NUMA node's.
+far=none
+for device in /sys/bus/pci/devices/*; do
+  [ "$(cat "$device/numa_node")" = 1 ] && [ "$(cat "$device/class")" = 0x020000 ] && far=${device##*/}
+done
+is a_card_is_on_the_second_node 2-3 "$(cat "/sys/bus/pci/devices/$far/local_cpulist")"
+cat > /run/inventory.yaml <<YAML
 kind: Cluster
 name: guest
 nodes:
   - {name: guest-1, role: gpu}
 ports:
   - {name: rail0, select: {pci: "0000:03:00.0"}, role: fabric, address: "10.220.0.{index}/24"}
+  - {name: rail1, select: {pci: "$far"}, role: fabric, address: "10.221.0.{index}/24"}
 YAML
 profile() {
   printf 'kind: Profile\nname: %s\nmode: enforce\nsettings:\n  %s: {fabric: %s}\n' "$1" "$2" "$3" > "/run/$1.yaml"
@@ -55,6 +62,7 @@ profile() {
   railctl status -o yaml > /run/status.yaml 2>&1
 }
 railwright-agent run --controller $socket --name guest-1 --state-dir /run/a > /run/a/log 2>&1 &
+agent=$!
 seq 100 | while read -r _; do railctl version > /dev/null 2>&1 && break; sleep 0.2; done
 railctl apply -f /run/inventory.yaml --yes --no-wait > /run/apply.log 2>&1
 seq 100 | while read -r _; do railctl get nodes -o yaml 2>/dev/null | grep -q 'connected: true' && break; sleep 0.2; done
@@ -77,6 +85,56 @@ is drift_is_put_right 0011 "$(word $root "$at")"
 profile mrrs pcie.max_read_request 4096
 is an_ignored_write_is_no_success "Drifted ApplyFailed" "$(verdict pcie.max_read_request)"
 is acs_is_not_undone_with_it 0011 "$(word $root "$at")"
+
+# Interrupts: the kernel's own files say where they are delivered; the check must say the same of them.
+# A vector moves with its next interrupt, so frames are sent to the card until the kernel says that it has moved.
+place() {  # FIRST SECOND: the card's vectors on these CPUs in turn
+  count=0
+  for irq in /sys/bus/pci/devices/$far/msi_irqs/*; do
+    count=$((count + 1)) cpu=$1
+    [ $((count % 2)) -eq 1 ] || cpu=$2
+    echo "$cpu" > "/proc/irq/${irq##*/}/smp_affinity_list"
+  done
+  seq 20 | while read -r _; do
+    moved "$1" "$2" && break
+    busybox arping -q -c 1 -w 1 -I "$near_netdev" 10.220.0.99
+    busybox arping -q -c 1 -w 1 -I "$far_netdev" 10.221.0.99
+  done
+  for irq in $queues; do echo "GUEST-INFO the kernel delivers IRQ $irq on CPU $(cat "/proc/irq/$irq/effective_affinity_list")"; done
+}
+moved() {
+  for irq in $queues; do
+    case "$(cat "/proc/irq/$irq/effective_affinity_list")" in "$1" | "$2") ;; *) return 1 ;; esac
+  done
+}
+queues=""
+for irq in /sys/bus/pci/devices/$far/msi_irqs/*; do
+  for handler in /proc/irq/"${irq##*/}"/*input.0 /proc/irq/"${irq##*/}"/*output.0; do
+    [ ! -d "$handler" ] || queues="$queues ${irq##*/}"
+  done
+done
+near_netdev=$(ls /sys/bus/pci/devices/0000:03:00.0/virtio*/net)
+far_netdev=$(ls /sys/bus/pci/devices/$far/virtio*/net)
+ip addr add 10.220.0.1/24 dev "$near_netdev"
+ip addr add 10.221.0.1/24 dev "$far_netdev"
+ip link set "$near_netdev" up
+ip link set "$far_netdev" up
+of_rail1() { awk -v key="$1" '/key:/ {seen = ($NF == key)} /target:/ {mine = ($NF == "rail1")} seen && mine && /verdict:/ {v = $NF} seen && mine && /reason:/ {print v, $NF; exit}' /run/status.yaml | tr -d '"'; }
+irq_verdict() {  # WANTED: looks until it is so, ten seconds at most
+  kill -HUP $agent
+  seq 20 | while read -r _; do
+    railctl status -o yaml > /run/status.yaml 2>&1
+    [ "$(of_rail1 irq.affinity)" = "$1" ] && break
+    sleep 0.5
+  done
+  of_rail1 irq.affinity
+}
+place 2 3
+is interrupts_near_the_card_are_compliant "Compliant " "$(irq_verdict 'Compliant ')"
+place 0 1
+is interrupts_on_the_other_node_are_drift "Drifted IrqFarFromCard" "$(irq_verdict 'Drifted IrqFarFromCard')"
+place 3 2
+is interrupts_that_came_back_are_compliant "Compliant " "$(irq_verdict 'Compliant ')"
 
 echo "GUEST-LOG apply";  cat /run/apply.log
 echo "GUEST-LOG agent";  tail -n 30 /run/a/log
