@@ -28,6 +28,7 @@ const std::vector<Row>& Map() {
       {"core/wire", {"railwright/"}, {"openssl/", "google/protobuf/"}},
       {"core/spec", {"railwright/"}, {"google/protobuf/", "libfyaml"}},
       {"core/identity", {"railwright/"}, {"openssl/", "arpa/inet.h"}},
+      {"core/tls", {"railwright/", "core/identity/"}, {"grpc"}},
       {"agent/tools",
        {"railwright/", "core/decode/"},
        {"sys/", "fcntl", "poll", "signal", "spawn", "unistd"}},
@@ -43,7 +44,7 @@ const std::vector<Row>& Map() {
       {"agent/journal", {"railwright/"}, {"nlohmann/", "fcntl", "unistd", "sys/"}},
       // Sockets: which interface leads to the controller.
       {"agent/session",
-       {"railwright/", "core/wire/"},
+       {"railwright/", "core/wire/", "core/identity/", "core/tls/", "agent/identity/"},
        {"grpc", "absl/", "sys/socket.h", "unistd.h", "net/if.h", "arpa/inet.h", "linux/rtnetlink.h"}},
       {"controller/fleet",
        {"railwright/", "core/spec/", "core/decode/", "core/diagnose/", "core/wire/"},
