@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "agent/loop/files.h"
-#include "core/wire/plaintext.h"
+#include "core/wire/address.h"
 
 namespace railwright {
 namespace {

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <string_view>
 
-#include "core/wire/plaintext.h"
+#include "core/wire/address.h"
 #include "railwright/explain.h"
 
 namespace railwright {

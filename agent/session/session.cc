@@ -17,9 +17,10 @@ using std::chrono::steady_clock;
 namespace {
 
 constexpr milliseconds kGoodbye{500};  // how long the end of a session may wait for the wire
+constexpr std::chrono::seconds kAskWhyAgain{30};
 
 // A channel of its own for each attempt, so that how often is dialled is decided here and nowhere else.
-std::shared_ptr<grpc::Channel> Dial(const Address& address) {
+std::shared_ptr<grpc::Channel> Dial(const Address& address, const Way& way) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a shared subchannel would keep its own back-off
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // http_proxy in the environment must not reroute control
@@ -32,7 +33,7 @@ std::shared_ptr<grpc::Channel> Dial(const Address& address) {
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_MAX_METADATA_SIZE, 8192);
   arguments.SetMaxReceiveMessageSize(4 << 20);  // a desired state is some 8 KiB
-  return grpc::CreateCustomChannel(address.Target(), grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(address.Target(), way.credentials, arguments);
 }
 
 // gRPC's words without its preamble and without the address, which is said already.
@@ -63,6 +64,16 @@ v1::AgentMessage Envelope(ToController message) {
       },
       std::move(message.body));
   return out;
+}
+
+// The other end was there, and closed the socket: before the first message that is a refused certificate,
+// whose reason gRPC does not carry.
+bool HungUp(const grpc::Status& status) {
+  if (status.error_code() != grpc::StatusCode::UNAVAILABLE) return false;
+  const std::string& text = status.error_message();
+  for (const char* word : {"closed", "handshak", "reset"})
+    if (text.find(word) != std::string::npos) return true;
+  return false;
 }
 
 // "ipv6:%5B2001:db8::7%5D:7443" → "2001:db8::7"; "" for a Unix socket.
@@ -107,19 +118,23 @@ struct Session::Impl {
   const std::function<v1::Hello()> hello;
   Queue<FromController>& inbox;
   const std::function<void()> on_state;
-  Address address;
   std::mt19937_64 random;  // of the dialling thread
 
   mutable std::mutex mutex;
   std::condition_variable changed;
   bool stopping = false;
   Phase phase = Phase::kIdle;
-  bool ended = true;  // the present stream's OnDone has run
+  bool ended = true;        // the present stream's OnDone has run
+  bool hung_up_on = false;  // by the other end, or nobody was there; not by us
   std::uint64_t connection = 0;
   Stream* stream = nullptr;  // on the dialling thread's stack
   std::string text = "connecting: not tried yet";
   std::string failure;  // why the present stream is being ended, when it is our own decision
   steady_clock::time_point welcomed_at;
+  Address address;                        // of the present attempt
+  std::shared_ptr<tls::Verdict> verdict;  // of the present attempt
+  std::string hung_up;                    // what was found out last, of the dialling thread
+  steady_clock::time_point asked_why{};   // of the dialling thread
   std::thread dialler;
 
   void SetText(std::string now) {  // without `mutex`
@@ -224,7 +239,9 @@ struct Session::Impl {
   // In gRPC's thread, the last thing that a stream does.
   void OnEnd(const grpc::Status& status) {
     const std::lock_guard lock(mutex);
-    if (failure.empty()) failure = Sentence(status, address);
+    const Status refused = verdict->Last();
+    if (failure.empty()) failure = refused.ok() ? Sentence(status, address) : refused.message();
+    hung_up_on = refused.ok() && HungUp(status);
     ended = true;
     changed.notify_all();
   }
@@ -260,10 +277,21 @@ struct Session::Impl {
 
   // One connection, from dial to end.
   Outcome Connect() {
+    const auto way = options.way();
+    const auto where = way.ok() ? ParseAddress(way->controller) : Result<Address>(way.status());
+    if (!where.ok()) {
+      SetText("not connected: " + where.status().message());
+      return Outcome::kFailed;
+    }
     v1::AgentMessage first;
     *first.mutable_hello() = FilledHello();
+    {
+      const std::lock_guard lock(mutex);
+      address = *where;
+      verdict = way->verdict;
+    }
     Stream now(
-        Dial(address), options.queue_limit,
+        Dial(*where, *way), options.queue_limit,
         [this](v1::ControllerMessage message) { OnMessage(std::move(message)); },
         [this](const grpc::Status& status) { OnEnd(status); });
     {
@@ -302,8 +330,24 @@ struct Session::Impl {
       SetText("refused: " + why);
       return Outcome::kRefused;
     }
-    SetText("connecting: " + options.controller + ": " + why);
+    SetText("connecting: " + way->controller + ": " + why + (last == Phase::kDialling ? WhyHungUp() : ""));
     return held ? Outcome::kHeld : Outcome::kFailed;
+  }
+
+  // The dialling thread.
+  std::string WhyHungUp() {
+    bool ask = false;
+    {
+      const std::lock_guard lock(mutex);
+      ask = hung_up_on && options.why_hung_up != nullptr;
+    }
+    if (!ask) return {};
+    if (const auto now = steady_clock::now();
+        asked_why == steady_clock::time_point{} || now - asked_why >= kAskWhyAgain) {
+      asked_why = now;
+      hung_up = options.why_hung_up();
+    }
+    return hung_up.empty() ? "" : " (" + hung_up + ")";
   }
 
   v1::Hello FilledHello() {
@@ -336,9 +380,6 @@ Session::~Session() {
 }
 
 Status Session::Start() {
-  RW_RETURN_IF_ERROR(
-      CheckPlaintextAddress(impl_->options.controller, impl_->options.without_identity_or_encryption));
-  RW_ASSIGN_OR_RETURN(impl_->address, ParseAddress(impl_->options.controller));
   impl_->dialler = std::thread([impl = impl_.get()] { impl->Run(); });
   return Ok();
 }

@@ -9,7 +9,10 @@
 #include <variant>
 #include <vector>
 
-#include "core/wire/plaintext.h"
+#include <grpcpp/security/credentials.h>
+
+#include "core/tls/credentials.h"
+#include "core/wire/address.h"
 #include "railwright/mailbox.h"
 #include "railwright/result.h"
 #include "railwright/state.h"
@@ -38,11 +41,23 @@ struct ToController {
   std::uint64_t connection = 0;
 };
 
+/// One way to a controller. Its credentials are made for one attempt: a certificate may have been renewed
+/// since.
+struct Way {
+  std::string controller;  ///< "ctl.example:7443", "127.0.0.1:7443", "[::1]:7443"
+  std::shared_ptr<grpc::ChannelCredentials> credentials;
+  std::shared_ptr<tls::Verdict> verdict =
+      std::make_shared<tls::Verdict>();  ///< on the controller's certificate
+};
+
 struct SessionOptions {
-  std::string controller;  ///< "unix:/run/railwright/agent.sock", "127.0.0.1:7443", "[::1]:7443"
+  std::function<Result<Way>()>
+      way;  ///< asked at each attempt; by what this node's identity says (identity_way.h)
+  /// Why the controller hangs up during the handshake, which it does not say; asked in the dialling thread,
+  /// not more than once in 30 s. "" when nothing is found. May be empty.
+  std::function<std::string()> why_hung_up;
   std::string node;
   std::string version;
-  bool without_identity_or_encryption = false;  ///< allow addresses other than loopback and Unix sockets
   /// Full jitter: attempt n waits between 0 and min(backoff_max, backoff_first · 2ⁿ), the first one too, so
   /// that a thousand nodes that boot together do not dial together. After a refusal the waits are from half
   /// to the whole of refusal_first · 2ⁿ: a node that is declared minutes after it booted is taken in a

@@ -8,7 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/wire/plaintext.h"
+#include "core/tls/credentials.h"
+#include "core/wire/address.h"
 #include "railwright/v1/admin.grpc.pb.h"
 
 namespace railwright::cli {
@@ -63,14 +64,35 @@ struct AdminClient::Impl {
   std::unique_ptr<v1::AdminService::Stub> stub;
   grpc::CompletionQueue queue;
 
-  Impl(std::string address_in, const std::atomic<bool>& interrupted_in)
-      : address(std::move(address_in)), interrupted(interrupted_in) {}
+  std::shared_ptr<const Login> login;
+  std::shared_ptr<tls::Verdict> verdict = std::make_shared<tls::Verdict>();
+
+  Impl(std::string address_in, std::shared_ptr<const Login> login_in, const std::atomic<bool>& interrupted_in)
+      : address(std::move(address_in)), interrupted(interrupted_in), login(std::move(login_in)) {}
   ~Impl() {
     queue.Shutdown();
     void* tag;
     bool ok;
     while (queue.Next(&tag, &ok)) {
     }
+  }
+
+  Result<std::shared_ptr<grpc::ChannelCredentials>> Credentials(const Address& to) const {
+    if (!login)
+      return RpcStatus(Code::kPermissionDenied,
+                       "the controller at " + address + " is reached with an operator's certificate only, and there "
+                       "is none here\nnext: railctl login LINE");
+    if (const auto now = std::chrono::system_clock::now(); login->chain.front().not_after() <= now)
+      return RpcStatus(Code::kPermissionDenied, "the certificate of context " + login->context +
+                                                    " has expired\nnext: railctl login --renew");
+    RW_ASSIGN_OR_RETURN(const identity::Secret key, login->key.ToPem());
+    RW_ASSIGN_OR_RETURN(identity::ServerName name, identity::ServerName::Parse(to.host));
+    return tls::ClientCredentials({identity::Certificate::ChainToPem(login->chain),
+                                   std::string(key.Reveal()),
+                                   login->roots,
+                                   {login->cluster, identity::Purpose::kServer, std::move(name)},
+                                   [] { return std::chrono::system_clock::now(); }},
+                                  verdict);
   }
 
   RpcStatus Dial() {
@@ -84,7 +106,13 @@ struct AdminClient::Impl {
     args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY,
                 0);  // a proxy of the environment is not on the way to a controller
     args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    channel = grpc::CreateCustomChannel(parsed->Target(), grpc::InsecureChannelCredentials(), args);
+    std::shared_ptr<grpc::ChannelCredentials> credentials;
+    if (parsed->kind == Address::Kind::kUnix) {
+      credentials = grpc::InsecureChannelCredentials();  // the kernel says who we are
+    } else {
+      RW_ASSIGN_OR_RETURN(credentials, Credentials(*parsed));
+    }
+    channel = grpc::CreateCustomChannel(parsed->Target(), credentials, args);
     stub = v1::AdminService::NewStub(channel);
     return Ok();
   }
@@ -114,6 +142,10 @@ struct AdminClient::Impl {
     switch (status.error_code()) {
       case grpc::StatusCode::OK: return Ok();
       case grpc::StatusCode::UNAVAILABLE:
+        if (const RpcStatus refused = verdict->Last(); !refused.ok())
+          return {Code::kUnavailable,
+                  "what answers at " + address + " is not the controller of " + login->context + ": " +
+                      refused.message() + "\nnext: railctl doctor"};
         // An answer of the controller itself leaves the connection up.
         if (channel->GetState(false) == GRPC_CHANNEL_READY)
           return {Code::kUnavailable, "the controller at " + address + " does not serve now: " + said};
@@ -128,7 +160,7 @@ struct AdminClient::Impl {
                 "the controller at " + address + after +
                     "; it may still carry this out\nnext: railctl get generations; railctl status"};
       }
-      case grpc::StatusCode::UNAUTHENTICATED: return {Code::kPermissionDenied, said};
+      case grpc::StatusCode::UNAUTHENTICATED: return {Code::kUnauthenticated, said};
       case grpc::StatusCode::UNIMPLEMENTED:
         return {Code::kUnimplemented,
                 "the controller at " + address + " does not know this call; it is older than this railctl" +
@@ -179,10 +211,12 @@ struct AdminClient::Impl {
   }
 };
 
-AdminClient::AdminClient(std::string address, const std::atomic<bool>& interrupted)
-    : impl_(std::make_unique<Impl>(std::move(address), interrupted)) {}
+AdminClient::AdminClient(std::string address, std::shared_ptr<const Login> login,
+                         const std::atomic<bool>& interrupted)
+    : impl_(std::make_unique<Impl>(std::move(address), std::move(login), interrupted)) {}
 AdminClient::~AdminClient() = default;
 const std::string& AdminClient::address() const { return impl_->address; }
+const std::shared_ptr<const Login>& AdminClient::login() const { return impl_->login; }
 
 using Stub = v1::AdminService::Stub;
 
@@ -227,6 +261,26 @@ Result<v1::ForgetNodeResponse> AdminClient::ForgetNode(const v1::ForgetNodeReque
                                                        const CallOptions& options) {
   return impl_->Unary<v1::ForgetNodeRequest, v1::ForgetNodeResponse>(&Stub::PrepareAsyncForgetNode, request,
                                                                      options, Kind::kOrdering);
+}
+
+Result<v1::CreateTokenResponse> AdminClient::CreateToken(const v1::CreateTokenRequest& request, const CallOptions& options) {
+  return impl_->Unary<v1::CreateTokenRequest, v1::CreateTokenResponse>(&Stub::PrepareAsyncCreateToken, request, options, Kind::kOrdering);
+}
+Result<v1::TokensResponse> AdminClient::Tokens(const v1::TokensRequest& request, const CallOptions& options) {
+  return impl_->Unary<v1::TokensRequest, v1::TokensResponse>(&Stub::PrepareAsyncTokens, request, options, Kind::kReading);
+}
+Result<v1::DropTokenResponse> AdminClient::DropToken(const v1::DropTokenRequest& request, const CallOptions& options) {
+  return impl_->Unary<v1::DropTokenRequest, v1::DropTokenResponse>(&Stub::PrepareAsyncDropToken, request, options, Kind::kOrdering);
+}
+Result<v1::MembersResponse> AdminClient::Members(const v1::MembersRequest& request, const CallOptions& options) {
+  return impl_->Unary<v1::MembersRequest, v1::MembersResponse>(&Stub::PrepareAsyncMembers, request, options, Kind::kReading);
+}
+Result<v1::SetStandingResponse> AdminClient::SetStanding(const v1::SetStandingRequest& request, const CallOptions& options) {
+  return impl_->Unary<v1::SetStandingRequest, v1::SetStandingResponse>(&Stub::PrepareAsyncSetStanding, request, options, Kind::kOrdering);
+}
+Result<v1::RenewResponse> AdminClient::RenewOperator(const v1::RenewRequest& request, const CallOptions& options) {
+  return impl_->Unary<v1::RenewRequest, v1::RenewResponse>(&Stub::PrepareAsyncRenewOperator, request, options,
+                                                           Kind::kOrdering);
 }
 
 Status AdminClient::Observe(const v1::ObserveRequest& request, const CallOptions& options,

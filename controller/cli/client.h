@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "controller/cli/logins.h"
 #include "railwright/result.h"
 #include "railwright/v1/admin.pb.h"
 
@@ -29,8 +30,8 @@ struct CallOptions {
 ///   the rest           as the controller said
 class AdminClient {
  public:
-  /// `address` has passed CheckPlaintextAddress.
-  AdminClient(std::string address, const std::atomic<bool>& interrupted);
+  /// Over a Unix socket without a login, over TCP with one, whose certificate is shown.
+  AdminClient(std::string address, std::shared_ptr<const Login> login, const std::atomic<bool>& interrupted);
   ~AdminClient();
   AdminClient(const AdminClient&) = delete;
   AdminClient& operator=(const AdminClient&) = delete;
@@ -44,6 +45,12 @@ class AdminClient {
   Result<v1::AuditResponse> Audit(const v1::AuditRequest&, const CallOptions&);
   Result<v1::SetPauseResponse> SetPause(const v1::SetPauseRequest&, const CallOptions&);
   Result<v1::ForgetNodeResponse> ForgetNode(const v1::ForgetNodeRequest&, const CallOptions&);
+  Result<v1::CreateTokenResponse> CreateToken(const v1::CreateTokenRequest&, const CallOptions&);
+  Result<v1::TokensResponse> Tokens(const v1::TokensRequest&, const CallOptions&);
+  Result<v1::DropTokenResponse> DropToken(const v1::DropTokenRequest&, const CallOptions&);
+  Result<v1::MembersResponse> Members(const v1::MembersRequest&, const CallOptions&);
+  Result<v1::SetStandingResponse> SetStanding(const v1::SetStandingRequest&, const CallOptions&);
+  Result<v1::RenewResponse> RenewOperator(const v1::RenewRequest&, const CallOptions&);
 
   /// Streams: `each` sees every event; returns when the controller ended the stream.
   railwright::Status Plan(const v1::PlanRequest&, const CallOptions&,
@@ -59,6 +66,8 @@ class AdminClient {
 
   /// As the operator wrote it.
   const std::string& address() const;
+  /// By which it speaks; null over a Unix socket.
+  const std::shared_ptr<const Login>& login() const;
 
  private:
   struct Impl;

@@ -2,7 +2,7 @@
 
 #include "controller/cli/explain_view.h"
 #include "controller/cli/verbs.h"
-#include "core/wire/plaintext.h"
+#include "core/wire/address.h"
 
 namespace railwright::cli {
 namespace {

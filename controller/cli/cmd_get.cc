@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "controller/cli/get_view.h"
+#include "controller/cli/member_view.h"
 #include "controller/cli/verbs.h"
 #include "railwright/unix_time.h"
 
@@ -55,6 +56,13 @@ ExitCode GetGenerations(Context& context, const GetOptions& options) {
               GenerationsTable(*answer, context.console.out_terminal(), context.console.clock().WallNow()));
 }
 
+ExitCode GetMembers(Context& context) {
+  auto answer = context.controller.Members({}, Waiting(context, "the controller"));
+  if (!answer.ok()) return Fail(context, answer.status());
+  return Show(context, MembersJson(*answer),
+              MembersTable(*answer, context.console.out_terminal(), context.console.clock().WallNow()));
+}
+
 ExitCode GetDesired(Context& context, const GetOptions& options) {
   if (options.names.size() != 1)
     return FailUsage(context, "get desired: one node is wanted\nsee: railctl get desired --help");
@@ -83,6 +91,7 @@ ExitCode Run(Context& context, const GetOptions& options) {
   if (options.kind == "generations") return GetGenerations(context, options);
   if (options.kind == "desired") return GetDesired(context, options);
   if (options.kind == "audit") return GetAudit(context, options);
+  if (options.kind == "members") return GetMembers(context);
   if (options.kind == "links" || options.kind == "rollouts")
     return FailUsage(context, "get " + options.kind +
                                   " arrives with a later version of Railwright\nsee: railctl get --help");

@@ -32,7 +32,7 @@ std::string PathOf(const CLI::App* app) {
 struct CommandLine::Impl {
   CLI::App app{"Declares, applies and watches the state of a RoCE cluster.", "railctl"};
   Globals globals;
-  std::string format, timeout, since;
+  std::string format, timeout, since, ttl;
   bool show_version = false, wait = false, no_wait = false;
 
   PlanOptions plan;
@@ -47,9 +47,14 @@ struct CommandLine::Impl {
   RollbackOptions rollback;
   PauseOptions pause;
   ForgetOptions forget;
+  TokenOptions token;
+  StandingOptions standing;
+  LoginOptions login;
+  ContextOptions context;
   VersionOptions version;
   CompletionOptions completion;
-  std::vector<std::string> help_words;
+  std::vector<std::string> help_words, login_words;
+  std::string login_token, login_ca;
 
   struct Leaf {
     const CLI::App* app;
@@ -73,6 +78,7 @@ struct CommandLine::Impl {
     DeclareQuestionVerbs();
     DeclareGet();
     DeclareOrderVerbs();
+    DeclareTrustVerbs();
     DeclareSelfVerbs();
   }
 
@@ -81,8 +87,13 @@ struct CommandLine::Impl {
     to.get_help_ptr()->group(kGlobalGroup);
     to.add_option(
           "--controller", globals.controller,
-          std::string("unix:PATH or HOST:PORT; by default $RAILCTL_CONTROLLER, else ") + kDefaultController)
+          std::string("unix:PATH or HOST:PORT; by default $RAILCTL_CONTROLLER, else that of the context, else ") +
+              kDefaultController)
         ->type_name("ADDR")
+        ->group(kGlobalGroup);
+    to.add_option("--context", globals.context,
+                  "which cluster, by the name of a login; by default $RAILCTL_CONTEXT, else the one in use")
+        ->type_name("NAME")
         ->group(kGlobalGroup);
     to.add_option("-o,--output", format, "table, json or yaml")->type_name("FORMAT")->group(kGlobalGroup);
     to.add_option("--timeout", timeout, "how long to wait for an answer: 10s, 2m, 500ms")
@@ -90,9 +101,6 @@ struct CommandLine::Impl {
         ->group(kGlobalGroup);
     to.add_flag("--no-color", globals.no_color,
                 "no colour, as NO_COLOR does; colour is used on a terminal only")
-        ->group(kGlobalGroup);
-    to.add_flag("--without-identity-or-encryption", globals.without_identity_or_encryption,
-                "speak plaintext beyond loopback: anyone on the way can read and change everything")
         ->group(kGlobalGroup);
   }
 
@@ -120,6 +128,8 @@ struct CommandLine::Impl {
   void DeclareQuestionVerbs();
   void DeclareGet();
   void DeclareOrderVerbs();
+  void DeclareTrustVerbs();
+  void AddStanding(CLI::App& parent, bool is_operator);
   void DeclareSelfVerbs();
 
   Status CheckLeftovers(const CLI::App* leaf) const;
@@ -204,7 +214,7 @@ void CommandLine::Impl::DeclareQuestionVerbs() {
 
 void CommandLine::Impl::DeclareGet() {
   CLI::App* g = Declare(
-      app, "get", "lists: nodes, settings, findings, changes, generations, desired, audit",
+      app, "get", "lists: nodes, settings, findings, changes, generations, desired, audit, members",
       "railctl get nodes\nrailctl get changes gpu-001 --since 1h\nrailctl get desired gpu-001 -o yaml",
       nullptr);
   g->require_subcommand(0, 1);
@@ -240,6 +250,8 @@ void CommandLine::Impl::DeclareGet() {
   desired->add_option("--generation", get.generation, "an older generation")->type_name("GEN");
   CLI::App* audit = kind("audit", "who asked the controller for what", "railctl get audit --limit 50");
   audit->add_option("--limit", get.limit, "at most so many, newest first (100)")->type_name("N");
+  kind("members", "the nodes and operators that have joined, and what their certificates are worth",
+       "railctl get members -o json");
   for (const char* later : {"links", "rollouts"})
     kind(later, "arrives with a later version", "railctl get nodes")->group("");
 }
@@ -269,12 +281,112 @@ void CommandLine::Impl::DeclareOrderVerbs() {
   p->add_flag("--resume", pause.resume, "end the pause, also of a node that has gone since");
   p->add_option("--reason", pause.reason, "shown wherever the pause is shown")->type_name("TEXT");
 
-  CLI::App* n = Declare(app, "node", "orders about one node", "railctl node forget gpu-009", nullptr);
+  CLI::App* n = Declare(app, "node", "orders about one node: forget, evict, ban, hold, admit",
+                        "railctl node forget gpu-009\n"
+                        "railctl node evict gpu-009 --reason \"disk replaced\"",
+                        nullptr);
   n->require_subcommand(0, 1);
   CLI::App* f = Declare(*n, "forget", "drop the report, history and pauses of a node that is gone",
                         "railctl node forget gpu-009 --yes", [this] { return forget; });
   f->add_option("node", forget.node, "the node")->type_name("NODE");
   f->add_flag("-y,--yes", forget.yes, "do not ask");
+  AddStanding(*n, false);
+}
+
+void CommandLine::Impl::AddStanding(CLI::App& parent, bool is_operator) {
+  const std::string who = is_operator ? "operator" : "node";
+  const std::string name = is_operator ? "alice" : "gpu-009";
+  for (const auto& [verb, what] :
+       {std::pair("evict", "its certificate counts no more, its connection is cut; it may join again with a new token"),
+        std::pair("ban", "the same, and its name and key may not join again until it is admitted"),
+        std::pair("hold", "it may not connect until it is admitted"),
+        std::pair("admit", "ends a hold or a ban")}) {
+    CLI::App* one = Declare(parent, verb, what,
+                            ("railctl " + who + " " + verb + " " + name + " --reason \"…\"").c_str(),
+                            [this, verb = std::string(verb), is_operator] {
+                              standing.verb = verb;
+                              standing.is_operator = is_operator;
+                              return standing;
+                            });
+    one->add_option(who, standing.name, "whom")->type_name(is_operator ? "OPERATOR" : "NODE");
+    one->add_option("--reason", standing.reason, "kept, and told to whom it concerns")->type_name("TEXT");
+    one->add_flag("-y,--yes", standing.yes, "do not ask");
+  }
+}
+
+void CommandLine::Impl::DeclareTrustVerbs() {
+  CLI::App* t = Declare(app, "token", "one-time tokens, by which nodes and operators join: create, list, drop",
+                        "railctl token create gpu-001                       prints the line to paste on gpu-001\n"
+                        "railctl token create --any --uses 32 --ttl 2h      for nodes that rack themselves\n"
+                        "railctl token create --operator alice --role operator",
+                        nullptr);
+  t->require_subcommand(0, 1);
+  CLI::App* c = Declare(*t, "create", "print a line with which a node joins, or an operator logs in",
+                        "railctl token create gpu-001\n"
+                        "railctl token create --any --uses 32 --from 10.0.0.0/24 --ttl 2h\n"
+                        "railctl token create --operator alice --role operator --scope 'gpu-[001-064]'",
+                        [this] {
+                          token.what = TokenOptions::What::kCreate;
+                          return token;
+                        });
+  c->add_option("node", token.node, "the node that may use it")->type_name("NODE");
+  c->add_flag("--any", token.any, "any node that has not joined yet");
+  c->add_option("--operator", token.operator_name, "an operator instead of a node")->type_name("NAME");
+  c->add_option("--role", token.roles, "viewer, operator, approver or admin; may be repeated")->type_name("ROLE");
+  c->add_option("--scope", token.scope, "the nodes that the operator may order about; * = all")->type_name("NODES");
+  c->add_option("--from", token.from, "the network that it must be used from")->type_name("CIDR");
+  c->add_option("--ttl", ttl, "how long it counts, 1m to 24h (1h)")->type_name("TIME");
+  c->add_option("--uses", token.uses, "how many nodes may use it (1)")->type_name("N");
+  Declare(*t, "list", "the tokens that still count; their secrets are not kept", "railctl token list", [this] {
+    token.what = TokenOptions::What::kList;
+    return token;
+  });
+  CLI::App* d = Declare(*t, "drop", "a token counts no more", "railctl token drop 3f7q2…", [this] {
+    token.what = TokenOptions::What::kDrop;
+    return token;
+  });
+  d->add_option("id", token.id, "as token list shows it")->type_name("ID");
+
+  CLI::App* o = Declare(app, "operator", "orders about one operator: evict, ban, hold, admit",
+                        "railctl operator evict alice --reason \"laptop stolen\"", nullptr);
+  o->require_subcommand(0, 1);
+  AddStanding(*o, true);
+
+  CLI::App* l = Declare(app, "login", "become an operator of a cluster, by the line that an administrator made",
+                        "railctl login ctl.example:7444 --token … --ca …   the whole line, quoted or not\n"
+                        "railctl login - < line                            not seen by others on this host\n"
+                        "railctl login --renew                             a new certificate before or after the end",
+                        [this] {
+                          std::string line;
+                          for (const std::string& word : login_words) line += (line.empty() ? "" : " ") + word;
+                          if (!login_token.empty()) line += " --token " + login_token;
+                          if (!login_ca.empty()) line += " --ca " + login_ca;
+                          login.line = line;
+                          login.context = globals.context;
+                          return login;
+                        });
+  l->add_option("line", login_words, "HOST:PORT, the whole line in quotes, or - for standard input")
+      ->type_name("LINE");
+  l->add_option("--token", login_token, "of the line")->type_name("TOKEN");
+  l->add_option("--ca", login_ca, "of the line")->type_name("PIN");
+  l->add_flag("--renew", login.renew, "a new certificate for the login there is");
+
+  CLI::App* x = Declare(app, "context", "the clusters that this user has logged in to: list, use, remove",
+                        "railctl context list\nrailctl context use pod-a", nullptr);
+  x->require_subcommand(0, 1);
+  Declare(*x, "list", "every login, and which is in use", "railctl context list", [this] {
+    context.what = ContextOptions::What::kList;
+    return context;
+  });
+  for (const auto& [verb, what, order] :
+       {std::tuple("use", "take this one where none is named", ContextOptions::What::kUse),
+        std::tuple("remove", "forget this login and its key", ContextOptions::What::kRemove)}) {
+    CLI::App* one = Declare(*x, verb, what, "railctl context use pod-a", [this, order = order] {
+      context.what = order;
+      return context;
+    });
+    one->add_option("name", context.name, "as context list shows it")->type_name("NAME");
+  }
 }
 
 void CommandLine::Impl::DeclareSelfVerbs() {
@@ -338,7 +450,8 @@ Status CommandLine::Impl::TakeGlobals() {
                  "\nallowed: table, json, yaml");
   }
   for (const auto& [text, value, name] :
-       {std::tuple{timeout, &globals.timeout, "--timeout"}, std::tuple{since, &get.since, "--since"}}) {
+       {std::tuple{timeout, &globals.timeout, "--timeout"}, std::tuple{since, &get.since, "--since"},
+        std::tuple{ttl, &token.ttl, "--ttl"}}) {
     if (text.empty()) continue;
     auto duration = ParseDuration(text);
     if (!duration.ok()) return duration.status().Within(name);

@@ -22,7 +22,8 @@ struct Context {
   AdminClient& controller;
   const CatalogDeclarations& catalog;
   const std::atomic<bool>& interrupted;
-  std::string author;  ///< "root@host", written into generations, pauses and the audit
+  std::string author;  ///< "root@host"; what root says that he is, over the Unix socket
+  const Logins& logins;
 
   bool table() const { return globals.format == Format::kTable; }
   /// `globals.timeout`, or `otherwise` when none was given.

@@ -24,7 +24,8 @@ constexpr std::array kMeanings{
 ExitCode ExitOf(const Status& status) {
   switch (status.code()) {
     case Code::kOk: return ExitCode::kDone;
-    case Code::kPermissionDenied: return ExitCode::kNotPermitted;
+    case Code::kPermissionDenied:
+    case Code::kUnauthenticated: return ExitCode::kNotPermitted;
     case Code::kUnavailable: return ExitCode::kUnreachable;
     case Code::kAborted: return ExitCode::kStalePlan;
     case Code::kFailedPrecondition: return ExitCode::kStopped;

@@ -38,6 +38,20 @@ std::string Author() {
   return name;
 }
 
+// $RAILCTL_HOME, $XDG_CONFIG_HOME/railwright, ~/.config/railwright.
+std::string Home() {
+  const auto text = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  if (const std::string home = text("RAILCTL_HOME"); !home.empty()) return home;
+  if (const std::string config = text("XDG_CONFIG_HOME"); !config.empty()) return config + "/railwright";
+  std::string home = text("HOME");
+  if (home.empty())
+    if (const passwd* entry = getpwuid(getuid()); entry != nullptr) home = entry->pw_dir;
+  return home + "/.config/railwright";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -51,6 +65,8 @@ int main(int argc, char** argv) {
   const SystemClock clock;
   cli::Console console(std::cout, std::cerr, std::cin, cli::DetectStreams(), clock);
   const char* controller = std::getenv("RAILCTL_CONTROLLER");
-  const cli::Environment environment{controller == nullptr ? "" : controller, Author()};
+  const char* context = std::getenv("RAILCTL_CONTEXT");
+  const cli::Environment environment{controller == nullptr ? "" : controller, Author(), Home(),
+                                     context == nullptr ? "" : context};
   return static_cast<int>(cli::Railctl({argv + 1, argv + argc}, environment, console, interrupted));
 }

@@ -13,12 +13,11 @@ enum class Format : std::uint8_t { kTable, kJson, kYaml };
 
 /// Options that every verb takes.
 struct Globals {
-  std::string controller;  ///< "" = RAILCTL_CONTROLLER, else kDefaultController
+  std::string controller;  ///< "" = RAILCTL_CONTROLLER, else that of the context in use, else kDefaultController
+  std::string context;     ///< "" = RAILCTL_CONTEXT, else the one in use
   Format format = Format::kTable;
   std::chrono::milliseconds timeout{0};  ///< 0 = the verb's own
   bool no_color = false;
-  /// Speak plaintext to an address that is neither loopback nor a Unix socket (a namespace link in a lab).
-  bool without_identity_or_encryption = false;
 };
 inline constexpr const char* kDefaultController = "unix:/run/railwright/controller.sock";
 
@@ -77,6 +76,32 @@ struct ForgetOptions {
   std::string node;
   bool yes = false;
 };
+struct TokenOptions {
+  enum class What : std::uint8_t { kCreate, kList, kDrop } what = What::kList;
+  std::string node;           ///< create: for this node; "" with any
+  bool any = false;           ///< create: for any node that has not joined
+  std::string operator_name;  ///< create: for an operator
+  std::vector<std::string> roles;
+  std::string scope = "*", from;
+  std::chrono::milliseconds ttl{3'600'000};
+  std::uint32_t uses = 1;
+  std::string id;  ///< drop
+};
+/// evict, ban, hold or admit a node or an operator.
+struct StandingOptions {
+  bool is_operator = false;
+  std::string verb, name, reason;
+  bool yes = false;
+};
+struct LoginOptions {
+  std::string line;  ///< "-" = from standard input; "" with renew
+  std::string context;
+  bool renew = false;
+};
+struct ContextOptions {
+  enum class What : std::uint8_t { kList, kUse, kRemove } what = What::kList;
+  std::string name;
+};
 struct VersionOptions {
   bool client_only = false;
 };
@@ -93,7 +118,7 @@ struct HelpOptions {
 
 using Verb = std::variant<PlanOptions, ApplyOptions, LearnOptions, StatusOptions, DriftOptions, GetOptions,
                           ExplainOptions, WhyOptions, WatchOptions, RollbackOptions, PauseOptions,
-                          ForgetOptions, VersionOptions, CompletionOptions, CompleteOptions, HelpOptions>;
+                          ForgetOptions, TokenOptions, StandingOptions, LoginOptions, ContextOptions, VersionOptions, CompletionOptions, CompleteOptions, HelpOptions>;
 
 struct Invocation {
   Globals globals;

@@ -4,14 +4,31 @@
 #include <type_traits>
 
 #include "controller/cli/verbs.h"
-#include "core/wire/plaintext.h"
+#include "core/wire/address.h"
 
 namespace railwright::cli {
 namespace {
 
 template <class T>
 constexpr bool kOffline = std::is_same_v<T, ExplainOptions> || std::is_same_v<T, CompletionOptions> ||
-                          std::is_same_v<T, HelpOptions> || std::is_same_v<T, CompleteOptions>;
+                          std::is_same_v<T, HelpOptions> || std::is_same_v<T, CompleteOptions> ||
+                          std::is_same_v<T, LoginOptions> || std::is_same_v<T, ContextOptions>;
+
+// Which controller, and by which login: the Unix socket that was named; else what the context says, whose address
+// another one may replace; else the Unix socket of this host.
+Result<std::shared_ptr<const Login>> ChooseLogin(Globals& globals, const Logins& logins) {
+  if (globals.controller.starts_with("unix:")) return std::shared_ptr<const Login>();
+  const bool asked = !globals.context.empty() || !globals.controller.empty();
+  if (!globals.controller.empty()) RW_RETURN_IF_ERROR(ParseAddress(globals.controller).status().Within("--controller"));
+  if (!asked && logins.InUse().empty()) {
+    globals.controller = kDefaultController;
+    return std::shared_ptr<const Login>();
+  }
+  auto login = logins.Load(globals.context);
+  if (!login.ok()) return login;
+  if (globals.controller.empty()) globals.controller = (*login)->controllers.front().Text();
+  return login;
+}
 
 // words → invocation → address → verb. Nothing is dialled before a verb asks.
 ExitCode RunWords(const std::vector<std::string>& words, const Environment& environment, Console& console,
@@ -25,22 +42,24 @@ ExitCode RunWords(const std::vector<std::string>& words, const Environment& envi
   Globals globals = parsed->globals;
   if (globals.no_color) console.NoColour();
   if (globals.controller.empty()) globals.controller = environment.controller;
-  if (globals.controller.empty()) globals.controller = kDefaultController;
+  if (globals.context.empty()) globals.context = environment.context;
+  const Logins logins(environment.home);
 
   return std::visit(
       [&](const auto& options) {
         using Options = std::decay_t<decltype(options)>;
+        std::shared_ptr<const Login> login;
         if constexpr (!kOffline<Options>) {
-          if (Status allowed =
-                  CheckPlaintextAddress(globals.controller, globals.without_identity_or_encryption);
-              !allowed.ok()) {
-            console.Error(allowed.message());
-            return ExitCode::kUsage;
+          auto chosen = ChooseLogin(globals, logins);
+          if (!chosen.ok()) {
+            console.Error(chosen.status().message());
+            return chosen.status().code() == Code::kInvalidArgument ? ExitCode::kUsage : ExitOf(chosen.status());
           }
+          login = std::move(*chosen);
         }
-        AdminClient controller(globals.controller, interrupted);
+        AdminClient controller(globals.controller, std::move(login), interrupted);
         const CatalogDeclarations catalog;
-        Context context{globals, console, controller, catalog, interrupted, environment.author};
+        Context context{globals, console, controller, catalog, interrupted, environment.author, logins};
         if constexpr (std::is_same_v<Options, HelpOptions>) {
           return RunHelp(context, line, options);
         } else if constexpr (std::is_same_v<Options, CompleteOptions>) {

@@ -14,6 +14,8 @@ namespace railwright::cli {
 struct Environment {
   std::string controller;  ///< RAILCTL_CONTROLLER, or ""
   std::string author;      ///< "root@host"
+  std::string home;        ///< where logins are kept
+  std::string context;     ///< RAILCTL_CONTEXT, or ""
 };
 
 /// `words` without the program's name. Returns what the process exits with; never throws.

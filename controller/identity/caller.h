@@ -1,8 +1,10 @@
 // Caller: who is at the other end of a connection, and what that one may do.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace railwright {
@@ -26,7 +28,9 @@ struct Caller {
   std::string serial;              ///< of its certificate; "" of a local one
   std::string from;                ///< as gRPC shows the peer: "ipv4:10.0.0.7:40312", "unix:"
   std::vector<std::string> roles;  ///< of an operator, as his certificate says
-  std::string scope = "*";         ///< of an operator: the nodes that he may order about
+  std::chrono::system_clock::time_point not_after =
+      std::chrono::system_clock::time_point::max();  ///< of its certificate
+  std::string scope = "*";                           ///< of an operator: the nodes that he may order about
 
   /// Whether one of its roles is `role`, or holds it.
   bool Has(Role role) const;

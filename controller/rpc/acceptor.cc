@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -20,6 +21,7 @@
 namespace railwright {
 namespace {
 
+constexpr std::size_t kAddressesMost = 65'536;  // remembered at once; then all begin anew
 constexpr int kBacklog = 1024;  // a pod that gets power back dials at once; the kernel caps it at somaxconn
 
 sockaddr_un UnixAddress(const std::string& path) {
@@ -77,7 +79,7 @@ Result<Acceptor::Listener> Acceptor::ListenUnix(const Address& wanted) {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return FromErrno(errno, what);
   const sockaddr_un address = UnixAddress(path);
-  const mode_t old = umask(0117);  // 0660 from its first moment: the group may talk, the others may not
+  const mode_t old = umask(0177);  // 0600 from its first moment: the kernel keeps everybody else out
   const int bound = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   const int error = errno;
   umask(old);
@@ -152,13 +154,43 @@ void Acceptor::Run() {
   }
 }
 
+bool Acceptor::Welcome(const sockaddr_storage& from) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (from.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(from);
+    if (ntohl(v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET) return true;
+    inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
+  } else {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(from);
+    if (IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr)) return true;
+    inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (seen_.size() >= kAddressesMost) seen_.clear();
+  Seen& seen = seen_.try_emplace(text, Seen{burst_, now}).first->second;
+  seen.tokens =
+      std::min(burst_, seen.tokens + std::chrono::duration<double>(now - seen.at).count() * per_second_);
+  seen.at = now;
+  if (seen.tokens < 1) return false;
+  seen.tokens -= 1;
+  return true;
+}
+
 void Acceptor::AcceptAll(const Listener& listener) {
   while (true) {
-    const int fd = accept4(listener.fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    sockaddr_storage from{};
+    socklen_t size = sizeof from;
+    const int fd =
+        accept4(listener.fd, reinterpret_cast<sockaddr*>(&from), &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd >= 0) {
+      const bool local = !listener.path.empty();
+      if (!local && !Welcome(from)) {
+        close(fd);
+        continue;
+      }
       const int on = 1;
-      if (listener.path.empty()) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-      on_connection_(fd, listener.fd);
+      if (!local) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      on_connection_(fd, listener.fd, local);
       continue;
     }
     if (errno == EINTR || errno == ECONNABORTED) continue;

@@ -3,29 +3,36 @@
 // their mode.
 #pragma once
 
+#include <sys/socket.h>
+
+#include <chrono>
 #include <functional>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
-#include "core/wire/plaintext.h"
+#include "core/wire/address.h"
 #include "railwright/result.h"
 
 namespace railwright {
 
 class Acceptor {
  public:
-  /// Called in the acceptor's thread with a connected, non-blocking socket and the one it came from.
-  using OnConnection = std::function<void(int fd, int listener)>;
+  /// Called in the acceptor's thread with a connected, non-blocking socket, the one it came from, and whether
+  /// that one is a Unix socket.
+  using OnConnection = std::function<void(int fd, int listener, bool local)>;
 
-  Acceptor() = default;
+  /// `per_second`, `burst`: connections of one address; more are hung up on at once. Loopback is not counted:
+  /// who is on this host has other ways.
+  explicit Acceptor(double per_second = 20, double burst = 100) : per_second_(per_second), burst_(burst) {}
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  /// Binds and listens. A Unix socket has mode 0660; one that is left over is removed only when nobody
-  /// answers on it. AlreadyExists: the port, or the socket, is in use. Port 0 becomes a free one, which the
-  /// result tells.
+  /// Binds and listens. A Unix socket has mode 0600, for it gives orders without a certificate; one that is
+  /// left over is removed only when nobody answers on it. AlreadyExists: the port, or the socket, is in use.
+  /// Port 0 becomes a free one, which the result tells.
   Result<Address> Listen(const Address& address);
   void Start(OnConnection on_connection);
   /// No connection is handed on once it returned. Our Unix sockets are removed.
@@ -40,7 +47,15 @@ class Acceptor {
   Result<Listener> ListenTcp(const Address& address);
   void Run();
   void AcceptAll(const Listener& listener);
+  bool Welcome(const sockaddr_storage& from);
 
+  struct Seen {
+    double tokens;
+    std::chrono::steady_clock::time_point at;
+  };
+
+  const double per_second_, burst_;
+  std::unordered_map<std::string, Seen> seen_;  // by address; of the acceptor's thread
   std::vector<Listener> listeners_;
   OnConnection on_connection_;
   int wake_ = -1;

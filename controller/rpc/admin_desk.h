@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "controller/identity/caller.h"
 #include "controller/rpc/fleet_core.h"
 #include "controller/rpc/worker.h"
 
@@ -36,10 +37,15 @@ class AdminDesk {
   // Orders: return at once.
   void Plan(v1::PlanRequest request, Sink<v1::PlanEvent> sink);
   void Observe(const v1::ObserveRequest& request, const Sink<v1::ObserveEvent>& sink);
-  void Apply(v1::ApplyRequest request, Sink<v1::ApplyEvent> sink);
-  void Rollback(v1::RollbackRequest request, Sink<v1::ApplyEvent> sink);
-  void SetPause(const v1::SetPauseRequest& request,
+  void Apply(const Caller& caller, v1::ApplyRequest request, Sink<v1::ApplyEvent> sink);
+  void Rollback(const Caller& caller, v1::RollbackRequest request, Sink<v1::ApplyEvent> sink);
+  void SetPause(const Caller& caller, const v1::SetPauseRequest& request,
                 std::function<void(const Status&, v1::SetPauseResponse)> done);
+  void ForgetNode(const Caller& caller, const v1::ForgetNodeRequest& request,
+                  std::function<void(const Status&, v1::ForgetNodeResponse)> done);
+
+  /// Whom the records name: an operator by his certificate, whatever he claims; root by what he says he is.
+  static std::string AuthorOf(const Caller& caller, const std::string& claimed);
 
   /// Finishes what was begun. Before the core stops.
   void Stop();

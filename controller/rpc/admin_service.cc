@@ -84,10 +84,15 @@ class WatchBoard {
 }  // namespace
 
 template <class Request, class Response>
-grpc::ServerUnaryReactor* AdminService::Read(Context* context, const Request* request, Response* response,
+grpc::ServerUnaryReactor* AdminService::Read(const char* method, Context* context, const Request* request,
+                                             Response* response,
                                              railwright::Status (AdminDesk::*read)(const Request&, Response&)
                                                  const) {
   auto* reactor = context->DefaultReactor();
+  if (const auto caller = door_.Enter(*context, method); !caller.ok()) {
+    reactor->Finish(ToGrpc(caller.status()));
+    return reactor;
+  }
   // Request and response live until the reactor is done.
   const bool posted = desk_.reads().Post([this, reactor, request, response, read] {
     reactor->Finish(ToGrpc((desk_.*read)(*request, *response)));
@@ -96,57 +101,113 @@ grpc::ServerUnaryReactor* AdminService::Read(Context* context, const Request* re
   return reactor;
 }
 
+template <class Response>
+grpc::ServerUnaryReactor* AdminService::Ask(
+    const char* method, Context* context, Response* response,
+    std::function<void(const Caller&, std::function<void(const railwright::Status&, Response)>)> begin) {
+  auto* reactor = context->DefaultReactor();
+  const auto caller = door_.Enter(*context, method);
+  if (!caller.ok()) {
+    reactor->Finish(ToGrpc(caller.status()));
+    return reactor;
+  }
+  begin(*caller, [reactor, response](const railwright::Status& status, Response answer) {
+    *response = std::move(answer);
+    reactor->Finish(ToGrpc(status));
+  });
+  return reactor;
+}
+
 grpc::ServerUnaryReactor* AdminService::Version(Context* c, const v1::VersionRequest* q,
                                                 v1::VersionResponse* r) {
-  return Read(c, q, r, &AdminDesk::Version);
+  return Read("railwright.v1.AdminService/Version", c, q, r, &AdminDesk::Version);
 }
 grpc::ServerUnaryReactor* AdminService::Status(Context* c, const v1::StatusRequest* q,
                                                v1::StatusResponse* r) {
-  return Read(c, q, r, &AdminDesk::GetStatus);
+  return Read("railwright.v1.AdminService/Status", c, q, r, &AdminDesk::GetStatus);
 }
 grpc::ServerUnaryReactor* AdminService::Changes(Context* c, const v1::ChangesRequest* q,
                                                 v1::ChangesResponse* r) {
-  return Read(c, q, r, &AdminDesk::Changes);
+  return Read("railwright.v1.AdminService/Changes", c, q, r, &AdminDesk::Changes);
 }
 grpc::ServerUnaryReactor* AdminService::Generations(Context* c, const v1::GenerationsRequest* q,
                                                     v1::GenerationsResponse* r) {
-  return Read(c, q, r, &AdminDesk::Generations);
+  return Read("railwright.v1.AdminService/Generations", c, q, r, &AdminDesk::Generations);
 }
 grpc::ServerUnaryReactor* AdminService::Desired(Context* c, const v1::DesiredRequest* q,
                                                 v1::DesiredResponse* r) {
-  return Read(c, q, r, &AdminDesk::Desired);
+  return Read("railwright.v1.AdminService/Desired", c, q, r, &AdminDesk::Desired);
 }
 grpc::ServerUnaryReactor* AdminService::Why(Context* c, const v1::WhyRequest* q, v1::WhyResponse* r) {
-  return Read(c, q, r, &AdminDesk::Why);
+  return Read("railwright.v1.AdminService/Why", c, q, r, &AdminDesk::Why);
 }
 grpc::ServerUnaryReactor* AdminService::Audit(Context* c, const v1::AuditRequest* q, v1::AuditResponse* r) {
-  return Read(c, q, r, &AdminDesk::Audit);
+  return Read("railwright.v1.AdminService/Audit", c, q, r, &AdminDesk::Audit);
 }
 
 grpc::ServerUnaryReactor* AdminService::SetPause(Context* context, const v1::SetPauseRequest* request,
                                                  v1::SetPauseResponse* response) {
-  auto* reactor = context->DefaultReactor();
-  desk_.SetPause(*request,
-                 [reactor, response](const railwright::Status& status, v1::SetPauseResponse answer) {
-                   *response = std::move(answer);
-                   reactor->Finish(ToGrpc(status));
-                 });
-  return reactor;
+  return Ask<v1::SetPauseResponse>("railwright.v1.AdminService/SetPause", context, response,
+                                   [this, request](const Caller& caller, auto done) {
+                                     desk_.SetPause(caller, *request, std::move(done));
+                                   });
 }
 
 grpc::ServerUnaryReactor* AdminService::ForgetNode(Context* context, const v1::ForgetNodeRequest* request,
                                                    v1::ForgetNodeResponse* response) {
-  auto* reactor = context->DefaultReactor();
-  core_.Forget(request->node(), request->author(),
-               [reactor, response](const railwright::Status& status, const std::vector<Pause>& dropped) {
-                 for (const Pause& pause : dropped) *response->add_pauses() = ToWire(pause);
-                 reactor->Finish(ToGrpc(status));
-               });
-  return reactor;
+  return Ask<v1::ForgetNodeResponse>("railwright.v1.AdminService/ForgetNode", context, response,
+                                     [this, request](const Caller& caller, auto done) {
+                                       desk_.ForgetNode(caller, *request, std::move(done));
+                                     });
+}
+
+grpc::ServerUnaryReactor* AdminService::CreateToken(Context* context, const v1::CreateTokenRequest* request,
+                                                    v1::CreateTokenResponse* response) {
+  return Ask<v1::CreateTokenResponse>("railwright.v1.AdminService/CreateToken", context, response,
+                                      [this, request](const Caller& caller, auto done) {
+                                        members_.CreateToken(caller, *request, std::move(done));
+                                      });
+}
+grpc::ServerUnaryReactor* AdminService::DropToken(Context* context, const v1::DropTokenRequest* request,
+                                                  v1::DropTokenResponse* response) {
+  return Ask<v1::DropTokenResponse>("railwright.v1.AdminService/DropToken", context, response,
+                                    [this, request](const Caller& caller, auto done) {
+                                      members_.DropToken(caller, *request, std::move(done));
+                                    });
+}
+grpc::ServerUnaryReactor* AdminService::SetStanding(Context* context, const v1::SetStandingRequest* request,
+                                                    v1::SetStandingResponse* response) {
+  return Ask<v1::SetStandingResponse>("railwright.v1.AdminService/SetStanding", context, response,
+                                      [this, request](const Caller& caller, auto done) {
+                                        members_.SetStanding(caller, *request, std::move(done));
+                                      });
+}
+grpc::ServerUnaryReactor* AdminService::Tokens(Context* context, const v1::TokensRequest*,
+                                               v1::TokensResponse* response) {
+  return Ask<v1::TokensResponse>("railwright.v1.AdminService/Tokens", context, response,
+                                 [this](const Caller&, auto done) { members_.Tokens(std::move(done)); });
+}
+grpc::ServerUnaryReactor* AdminService::Members(Context* context, const v1::MembersRequest*,
+                                                v1::MembersResponse* response) {
+  return Ask<v1::MembersResponse>("railwright.v1.AdminService/Members", context, response,
+                                  [this](const Caller&, auto done) { members_.List(std::move(done)); });
+}
+grpc::ServerUnaryReactor* AdminService::RenewOperator(Context* context, const v1::RenewRequest* request,
+                                                      v1::RenewResponse* response) {
+  return Ask<v1::RenewResponse>(
+      "railwright.v1.AdminService/RenewOperator", context, response,
+      [this, request](const Caller& caller, auto done) {
+        if (caller.kind != Caller::Kind::kOperator)
+          return done(
+              railwright::Status(Code::kFailedPrecondition, "only an operator's certificate is renewed here"),
+              {});
+        members_.Renew(caller, *request, std::move(done));
+      });
 }
 
 template <class Event>
-std::shared_ptr<EventStream<Event>> AdminService::Enroll(std::function<std::optional<Event>()> next) {
+std::shared_ptr<EventStream<Event>> AdminService::Enroll(const Caller& caller,
+                                                         std::function<std::optional<Event>()> next) {
   std::unique_lock lock(mutex_);
   const std::uint64_t id = next_++;
   auto stream = EventStream<Event>::Make(std::move(next), [this, id] {
@@ -154,7 +215,7 @@ std::shared_ptr<EventStream<Event>> AdminService::Enroll(std::function<std::opti
     open_.erase(id);
     if (open_.empty()) none_left_.notify_all();
   });
-  open_[id] = [stream] { stream->End(Stopping()); };
+  open_[id] = {caller, [stream](const grpc::Status& why) { stream->End(why); }};
   const bool late = stopping_;
   lock.unlock();
   if (late) stream->End(Stopping());
@@ -162,48 +223,62 @@ std::shared_ptr<EventStream<Event>> AdminService::Enroll(std::function<std::opti
 }
 
 template <class Event>
-grpc::ServerWriteReactor<Event>* AdminService::Open(bool (*merge)(Event&, Event&),
-                                                    std::function<void(Sink<Event>)> begin) {
+grpc::ServerWriteReactor<Event>* AdminService::Open(const char* method, Context* context,
+                                                    bool (*merge)(Event&, Event&),
+                                                    std::function<void(const Caller&, Sink<Event>)> begin) {
+  const auto caller = door_.Enter(*context, method);
   auto queue = std::make_shared<MergingQueue<Event>>(merge);
-  auto stream = Enroll<Event>([queue] { return queue->Next(); });
-  begin({[queue, stream](Event event) {
-           queue->Push(std::move(event));
-           return stream->Wake();
-         },
-         [stream](const railwright::Status& status) { stream->End(ToGrpc(status)); }});
+  auto stream = Enroll<Event>(caller.value_or({}), [queue] { return queue->Next(); });
+  if (!caller.ok()) {
+    stream->End(ToGrpc(caller.status()));
+    return stream.get();
+  }
+  begin(*caller, {[queue, stream](Event event) {
+                    queue->Push(std::move(event));
+                    return stream->Wake();
+                  },
+                  [stream](const railwright::Status& status) { stream->End(ToGrpc(status)); }});
   return stream.get();
 }
 
-grpc::ServerWriteReactor<v1::PlanEvent>* AdminService::Plan(Context*, const v1::PlanRequest* request) {
-  return Open<v1::PlanEvent>(&MergeProgress<v1::PlanEvent>, [this, request](Sink<v1::PlanEvent> sink) {
-    desk_.Plan(*request, std::move(sink));
-  });
+grpc::ServerWriteReactor<v1::PlanEvent>* AdminService::Plan(Context* context,
+                                                            const v1::PlanRequest* request) {
+  return Open<v1::PlanEvent>(
+      "railwright.v1.AdminService/Plan", context, &MergeProgress<v1::PlanEvent>,
+      [this, request](const Caller&, Sink<v1::PlanEvent> sink) { desk_.Plan(*request, std::move(sink)); });
 }
 
-grpc::ServerWriteReactor<v1::ObserveEvent>* AdminService::Observe(Context*,
+grpc::ServerWriteReactor<v1::ObserveEvent>* AdminService::Observe(Context* context,
                                                                   const v1::ObserveRequest* request) {
   return Open<v1::ObserveEvent>(
-      &MergeProgress<v1::ObserveEvent>,
-      [this, request](const Sink<v1::ObserveEvent>& sink) { desk_.Observe(*request, sink); });
+      "railwright.v1.AdminService/Observe", context, &MergeProgress<v1::ObserveEvent>,
+      [this, request](const Caller&, const Sink<v1::ObserveEvent>& sink) { desk_.Observe(*request, sink); });
 }
 
-grpc::ServerWriteReactor<v1::ApplyEvent>* AdminService::Apply(Context*, const v1::ApplyRequest* request) {
-  return Open<v1::ApplyEvent>(
-      &MergeApply, [this, request](Sink<v1::ApplyEvent> sink) { desk_.Apply(*request, std::move(sink)); });
+grpc::ServerWriteReactor<v1::ApplyEvent>* AdminService::Apply(Context* context,
+                                                              const v1::ApplyRequest* request) {
+  return Open<v1::ApplyEvent>("railwright.v1.AdminService/Apply", context, &MergeApply,
+                              [this, request](const Caller& caller, Sink<v1::ApplyEvent> sink) {
+                                desk_.Apply(caller, *request, std::move(sink));
+                              });
 }
 
-grpc::ServerWriteReactor<v1::ApplyEvent>* AdminService::Rollback(Context*,
+grpc::ServerWriteReactor<v1::ApplyEvent>* AdminService::Rollback(Context* context,
                                                                  const v1::RollbackRequest* request) {
-  return Open<v1::ApplyEvent>(
-      &MergeApply, [this, request](Sink<v1::ApplyEvent> sink) { desk_.Rollback(*request, std::move(sink)); });
+  return Open<v1::ApplyEvent>("railwright.v1.AdminService/Rollback", context, &MergeApply,
+                              [this, request](const Caller& caller, Sink<v1::ApplyEvent> sink) {
+                                desk_.Rollback(caller, *request, std::move(sink));
+                              });
 }
 
-grpc::ServerWriteReactor<v1::WatchEvent>* AdminService::Watch(Context*, const v1::WatchRequest* request) {
+grpc::ServerWriteReactor<v1::WatchEvent>* AdminService::Watch(Context* context,
+                                                              const v1::WatchRequest* request) {
+  const auto caller = door_.Enter(*context, "railwright.v1.AdminService/Watch");
   auto names = desk_.NamesOf(request->nodes());
   auto board = std::make_shared<WatchBoard>(desk_, names.ok() ? *names : std::set<std::string>());
-  auto stream = Enroll<v1::WatchEvent>([board] { return board->Next(); });
-  if (!names.ok()) {
-    stream->End(ToGrpc(names.status()));
+  auto stream = Enroll<v1::WatchEvent>(caller.value_or({}), [board] { return board->Next(); });
+  if (!caller.ok() || !names.ok()) {
+    stream->End(ToGrpc(!caller.ok() ? caller.status() : names.status()));
     return stream.get();
   }
   core_.Watch([board, stream](const FleetNews& news) {
@@ -213,14 +288,34 @@ grpc::ServerWriteReactor<v1::WatchEvent>* AdminService::Watch(Context*, const v1
   return stream.get();
 }
 
+void AdminService::EndThose(const std::function<bool(const Caller&)>& which, const railwright::Status& why) {
+  std::vector<std::function<void(const grpc::Status&)>> ends;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, open] : open_)
+      if (which(open.caller)) ends.push_back(open.end);
+  }
+  for (const auto& end : ends) end(ToGrpc(why));
+}
+
+void AdminService::Cut(const std::string& name, const railwright::Status& why) {
+  EndThose(
+      [&](const Caller& caller) { return caller.kind == Caller::Kind::kOperator && caller.name == name; },
+      why);
+}
+
+void AdminService::EndExpired(std::chrono::system_clock::time_point now) {
+  EndThose([&](const Caller& caller) { return caller.not_after <= now; },
+           railwright::Status(Code::kUnauthenticated, "your certificate has expired\nnext: railctl login"));
+}
+
 void AdminService::Stop() {
-  std::map<std::uint64_t, std::function<void()>> open;
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
-    open = open_;
   }
-  for (const auto& [id, end] : open) end();
+  EndThose([](const Caller&) { return true; },
+           railwright::Status(Code::kUnavailable, Stopping().error_message()));
 }
 
 bool AdminService::WaitForStreams(std::chrono::milliseconds timeout) {

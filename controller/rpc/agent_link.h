@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "controller/identity/caller.h"
 #include "controller/rpc/desired.h"
 #include "railwright/result.h"
 #include "railwright/v1/agent.pb.h"
@@ -43,6 +44,8 @@ class AgentLink {
   virtual void End(const Status& why) = 0;
   /// One message that the link had delivered is done with; it may deliver another.
   virtual void Consumed() = 0;
+  /// Who is at the other end; proved by its certificate before the stream began.
+  virtual const Caller& caller() const = 0;
   /// For logs: "unix:", "ipv4:127.0.0.1:40412".
   virtual std::string peer() const = 0;
 };

@@ -36,8 +36,7 @@ grpc::ByteBuffer ToBuffer(const Outbound& message) {
 class AgentStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                           public AgentLink {
  public:
-  AgentStream(AgentService& service, grpc::CallbackServerContext* context)
-      : service_(service), peer_(context->peer()) {}
+  AgentStream(AgentService& service, Caller caller) : service_(service), caller_(std::move(caller)) {}
 
   /// Not in the constructor: the first reaction may come before it ends.
   void Begin(std::shared_ptr<AgentStream> self) {
@@ -83,7 +82,8 @@ class AgentStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc:
     if (!reading_ && !read_ended_ && !done_ && !finish_) Read();
   }
 
-  std::string peer() const override { return peer_; }
+  const Caller& caller() const override { return caller_; }
+  std::string peer() const override { return caller_.from; }
 
   void OnReadDone(bool ok) override {
     if (!ok) {
@@ -134,9 +134,11 @@ class AgentStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc:
     }
     AgentService& service = service_;
     service.core_.Gone(self);
+    const AgentStream* gone = self.get();
     self.reset();  // the object may be gone from here on
     std::lock_guard lock(service.mutex_);
-    if (--service.streams_ == 0) service.none_left_.notify_all();
+    service.streams_.erase(gone);
+    if (service.streams_.empty()) service.none_left_.notify_all();
   }
 
  private:
@@ -181,7 +183,7 @@ class AgentStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc:
   }
 
   AgentService& service_;
-  const std::string peer_;
+  const Caller caller_;
   std::shared_ptr<AgentStream> self_;  // keeps it alive until OnDone
   std::mutex mutex_;
   grpc::ByteBuffer incoming_, outgoing_;
@@ -195,21 +197,70 @@ class AgentStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc:
        done_ = false;
 };
 
+namespace {
+
+/// A stream that ends before it began.
+class Turned final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  explicit Turned(const grpc::Status& why) { Finish(why); }
+  void OnDone() override { delete this; }
+};
+
+}  // namespace
+
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* AgentService::Connect(
     grpc::CallbackServerContext* context) {
+  auto caller = door_.Enter(*context, "railwright.v1.AgentService/Connect");
+  if (!caller.ok()) return new Turned(ToGrpc(caller.status()));
+  auto stream = std::make_shared<AgentStream>(*this, std::move(*caller));
+  AgentStream* reactor = stream.get();
   {
     std::lock_guard lock(mutex_);
-    ++streams_;
+    streams_.emplace(reactor, stream);
   }
-  auto stream = std::make_shared<AgentStream>(*this, context);
-  AgentStream* reactor = stream.get();
   reactor->Begin(std::move(stream));
   return reactor;
 }
 
+grpc::ServerUnaryReactor* AgentService::Renew(grpc::CallbackServerContext* context,
+                                              const v1::RenewRequest* request, v1::RenewResponse* response) {
+  auto* reactor = context->DefaultReactor();
+  auto caller = door_.Enter(*context, "railwright.v1.AgentService/Renew");
+  if (!caller.ok()) {
+    reactor->Finish(ToGrpc(caller.status()));
+    return reactor;
+  }
+  members_.Renew(*caller, *request,
+                 [reactor, response](const railwright::Status& status, v1::RenewResponse answer) {
+                   *response = std::move(answer);
+                   reactor->Finish(ToGrpc(status));
+                 });
+  return reactor;
+}
+
+std::vector<std::shared_ptr<AgentStream>> AgentService::Streams(
+    const std::function<bool(const Caller&)>& which) {
+  std::vector<std::shared_ptr<AgentStream>> found;
+  std::lock_guard lock(mutex_);
+  for (const auto& [raw, weak] : streams_)
+    if (auto stream = weak.lock(); stream && which(stream->caller())) found.push_back(std::move(stream));
+  return found;
+}
+
+void AgentService::Cut(const std::string& node, const railwright::Status& why) {
+  for (const auto& stream : Streams([&](const Caller& caller) { return caller.name == node; }))
+    stream->End(why);
+}
+
+void AgentService::EndExpired(std::chrono::system_clock::time_point now) {
+  for (const auto& stream : Streams([&](const Caller& caller) { return caller.not_after <= now; }))
+    stream->End(railwright::Status(Code::kUnauthenticated, "the certificate of " + stream->caller().Text() +
+                                                               " has expired; dial again"));
+}
+
 bool AgentService::WaitForStreams(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  return none_left_.wait_for(lock, timeout, [this] { return streams_ == 0; });
+  return none_left_.wait_for(lock, timeout, [this] { return streams_.empty(); });
 }
 
 }  // namespace railwright

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "controller/rpc/admin_desk.h"
+#include "controller/rpc/scope.h"
 #include "controller/rpc/status_text.h"
 #include "core/wire/wire.h"
 
@@ -30,6 +31,18 @@ void TellProblems(const Sink<v1::ApplyEvent>& sink, const std::vector<std::strin
   event.mutable_problems()->mutable_problems()->Assign(problems.begin(), problems.end());
   (void)sink.tell(std::move(event));
 }
+/// The nodes that get another state by `next`.
+std::vector<std::string> Touched(const FleetState& base, const FleetState& next) {
+  std::vector<std::string> nodes;
+  for (const auto& [name, desired] : next.desired)
+    if (const auto before = base.desired.find(name);
+        before == base.desired.end() || before->second.hash != desired.hash)
+      nodes.push_back(name);
+  for (const auto& [name, desired] : base.desired)
+    if (!next.desired.contains(name)) nodes.push_back(name);
+  return nodes;
+}
+
 template <class Event>
 void EndRefused(const Sink<Event>& sink, const Status& status, const std::vector<std::string>& problems) {
   if (!problems.empty() && FitStatusText(status.message()) != status.message()) TellProblems(sink, problems);
@@ -39,13 +52,14 @@ void EndRefused(const Sink<Event>& sink, const Status& status, const std::vector
 }  // namespace
 
 struct AdminDesk::ApplyJob {
+  Caller caller;
   v1::ApplyRequest request;
   std::optional<v1::RollbackRequest> rollback;  // instead
   Sink<v1::ApplyEvent> sink;
   int attempts = 0;
 
   bool wait() const { return rollback ? rollback->wait() : request.wait(); }
-  const std::string& author() const { return rollback ? rollback->author() : request.author(); }
+  std::string author() const { return AuthorOf(caller, rollback ? rollback->author() : request.author()); }
   std::chrono::milliseconds timeout() const {
     return Within(rollback ? rollback->timeout_ms() : request.timeout_ms(), kWaitDefault, kWaitMost);
   }
@@ -150,15 +164,22 @@ void AdminDesk::Observe(const v1::ObserveRequest& request, const Sink<v1::Observ
   core_.Ask(std::move(question));
 }
 
-void AdminDesk::Apply(v1::ApplyRequest request, Sink<v1::ApplyEvent> sink) {
+std::string AdminDesk::AuthorOf(const Caller& caller, const std::string& claimed) {
+  if (caller.kind != Caller::Kind::kLocal) return caller.name;
+  return claimed.empty() ? "root" : claimed;
+}
+
+void AdminDesk::Apply(const Caller& caller, v1::ApplyRequest request, Sink<v1::ApplyEvent> sink) {
   auto job = std::make_shared<ApplyJob>();
+  job->caller = caller;
   job->request = std::move(request);
   job->sink = std::move(sink);
   RunApply(std::move(job));
 }
 
-void AdminDesk::Rollback(v1::RollbackRequest request, Sink<v1::ApplyEvent> sink) {
+void AdminDesk::Rollback(const Caller& caller, v1::RollbackRequest request, Sink<v1::ApplyEvent> sink) {
   auto job = std::make_shared<ApplyJob>();
+  job->caller = caller;
   job->rollback = std::move(request);
   job->sink = std::move(sink);
   RunApply(std::move(job));
@@ -204,6 +225,8 @@ void AdminDesk::RunApply(std::shared_ptr<ApplyJob> job) {
 
 void AdminDesk::Commit(std::shared_ptr<ApplyJob> job, Prepared prepared) {
   if (prepared.unchanged) return TellStored(*job, prepared.base->number(), true);
+  if (Status in_scope = CheckScope(job->caller, Touched(*prepared.base, *prepared.next)); !in_scope.ok())
+    return job->sink.end(in_scope);
   auto next = std::make_shared<FleetState>(*prepared.next);
   next->stored.author = job->author();
   if (!job->rollback) next->stored.comment = job->request.comment();
@@ -270,10 +293,15 @@ void AdminDesk::TellStored(const ApplyJob& job, std::uint64_t generation, bool u
   });
 }
 
-void AdminDesk::SetPause(const v1::SetPauseRequest& request,
+void AdminDesk::SetPause(const Caller& caller, const v1::SetPauseRequest& request,
                          std::function<void(const Status&, v1::SetPauseResponse)> done) {
   PauseOrder order;
   order.pause = FromWire(request.pause());
+  order.pause.by = AuthorOf(caller, order.pause.by);
+  if (Status in_scope = order.pause.node.empty() ? CheckWholeScope(caller, "all nodes")
+                                                 : CheckScope(caller, {order.pause.node});
+      !in_scope.ok())
+    return done(in_scope, {});
   order.resume = request.resume();
   order.done = done;
   if (!order.pause.key.empty()) {
@@ -287,6 +315,17 @@ void AdminDesk::SetPause(const v1::SetPauseRequest& request,
       return done(match.status(), {});
   }
   core_.SetPause(std::move(order));
+}
+
+void AdminDesk::ForgetNode(const Caller& caller, const v1::ForgetNodeRequest& request,
+                           std::function<void(const Status&, v1::ForgetNodeResponse)> done) {
+  if (Status in_scope = CheckScope(caller, {request.node()}); !in_scope.ok()) return done(in_scope, {});
+  core_.Forget(request.node(), AuthorOf(caller, request.author()),
+               [done = std::move(done)](const Status& status, const std::vector<Pause>& dropped) {
+                 v1::ForgetNodeResponse response;
+                 for (const Pause& pause : dropped) *response.add_pauses() = ToWire(pause);
+                 done(status, std::move(response));
+               });
 }
 
 }  // namespace railwright

@@ -112,6 +112,15 @@ void FleetModel::OnHello(const std::shared_ptr<AgentLink>& link, const v1::Hello
     spdlog::warn("{} refused: {}", link->peer(), wire.status().message());
     return Refuse(*link, v1::Refusal::REASON_WIRE_VERSION, wire.status().message());
   }
+  // A node may speak for itself alone, whatever it says it is.
+  if (const Caller& caller = link->caller();
+      caller.kind != Caller::Kind::kNode || caller.name != hello.node()) {
+    spdlog::warn("{} refused: {} says that it is node \"{}\"", link->peer(), caller.Text(),
+                 Shown(hello.node()));
+    return Refuse(*link, v1::Refusal::REASON_NOT_ITSELF,
+                  "the certificate is that of " + caller.Text() + ", not of node \"" + Shown(hello.node()) +
+                      "\"; start the agent without --name, it knows its own");
+  }
   const auto found = hello.node().size() <= kNameMost ? nodes_.find(hello.node()) : nodes_.end();
   if (found == nodes_.end()) {
     std::vector<std::string_view> known;

@@ -1,29 +1,25 @@
-#include "core/wire/plaintext.h"
+#include "core/wire/address.h"
 
 #include <gtest/gtest.h>
 
 namespace railwright {
 namespace {
 
-TEST(PlaintextAddress, LoopbackAndUnixSocketsAreAllowedWithoutTheFlag) {
+TEST(Address, LoopbackAndUnixSocketsAreLocal) {
   for (const char* address :
        {"unix:/run/railwright/controller.sock", "unix:///run/c.sock", "127.0.0.1:7443", "127.9.9.9:1",
         "localhost:7443", "[::1]:7443", "[0:0:0:0:0:0:0:1]:7443", "[::ffff:127.0.0.1]:7443"})
-    EXPECT_TRUE(CheckPlaintextAddress(address, false).ok()) << address;
+    EXPECT_TRUE(ParseAddress(address)->local) << address;
 }
 
-TEST(PlaintextAddress, EverythingElseIsRefusedByNamingTheFlag) {
+TEST(Address, EverythingElseIsNot) {
   for (const char* address :
        {"10.0.0.1:7443", "0.0.0.0:7443", "[::]:7443", "[fe80::1]:7443", "controller.example:7443",
-        "[::ffff:10.0.0.1]:7443", "128.0.0.1:7443", "localhost.evil.example:7443", "127.0.0.1.example:1"}) {
-    const Status status = CheckPlaintextAddress(address, false);
-    EXPECT_EQ(status.code(), Code::kFailedPrecondition) << address;
-    EXPECT_NE(status.message().find("--without-identity-or-encryption"), std::string::npos) << address;
-    EXPECT_TRUE(CheckPlaintextAddress(address, true).ok()) << address;
-  }
+        "[::ffff:10.0.0.1]:7443", "128.0.0.1:7443", "localhost.evil.example:7443", "127.0.0.1.example:1"})
+    EXPECT_FALSE(ParseAddress(address)->local) << address;
 }
 
-TEST(PlaintextAddress, WhatIsNoAddressIsInvalidEvenWithTheFlag) {
+TEST(Address, WhatIsNoAddressIsInvalid) {
   for (const char* address : {"",
                               "unix:",
                               "127.0.0.1",
@@ -46,14 +42,13 @@ TEST(PlaintextAddress, WhatIsNoAddressIsInvalidEvenWithTheFlag) {
                               ":80",
                               "a b:80",
                               "-x:80"}) {
-    EXPECT_EQ(CheckPlaintextAddress(address, true).code(), Code::kInvalidArgument) << address;
-    EXPECT_EQ(CheckPlaintextAddress(address, false).code(), Code::kInvalidArgument) << address;
+    EXPECT_EQ(ParseAddress(address).status().code(), Code::kInvalidArgument) << address;
   }
   EXPECT_EQ(ParseAddress("unix:/" + std::string(107, 'x')).status().code(), Code::kInvalidArgument);
   EXPECT_TRUE(ParseAddress("unix:/" + std::string(106, 'x')).ok());
 }
 
-TEST(PlaintextAddress, TheTargetNeedsNoResolverForLiterals) {
+TEST(Address, TheTargetNeedsNoResolverForLiterals) {
   EXPECT_EQ(ParseAddress("localhost:7443")->Target(), "ipv4:127.0.0.1:7443");
   EXPECT_EQ(ParseAddress("[::1]:7443")->Target(), "ipv6:[::1]:7443");
   EXPECT_EQ(ParseAddress("unix:///run/c.sock")->Target(), "unix:/run/c.sock");

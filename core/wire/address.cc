@@ -1,4 +1,4 @@
-#include "core/wire/plaintext.h"
+#include "core/wire/address.h"
 
 #include <array>
 #include <charconv>
@@ -162,17 +162,6 @@ Result<Address> ParseAddress(std::string_view text) {
   address.host = host;
   address.port = *number;
   return address;
-}
-
-Status CheckPlaintextAddress(const std::string& address, bool without_identity_or_encryption) {
-  RW_ASSIGN_OR_RETURN(const Address parsed, ParseAddress(address));
-  if (parsed.local || without_identity_or_encryption) return Ok();
-  return Status(
-      Code::kFailedPrecondition,
-      address +
-          " is neither loopback nor a Unix socket, and there is no mutual TLS yet: anybody who reaches "
-          "it could give orders. Use unix:/path or 127.0.0.1:PORT, or pass "
-          "--without-identity-or-encryption on a link that you alone control");
 }
 
 }  // namespace railwright

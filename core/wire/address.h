@@ -1,4 +1,4 @@
-// plaintext: which addresses may be used while there is no mutual TLS. One rule for both ends.
+// Address: where a controller listens or is dialled, as operators write it.
 #pragma once
 
 #include <string>
@@ -24,9 +24,5 @@ struct Address {
 
 /// InvalidArgument names what was given and the forms that are allowed. Pure: resolves no name.
 Result<Address> ParseAddress(std::string_view text);
-
-/// Whether `address` may be used without mutual TLS: a Unix socket, loopback v4 or v6. Otherwise
-/// FailedPrecondition that names the flag. InvalidArgument when it is no address at all.
-Status CheckPlaintextAddress(const std::string& address, bool without_identity_or_encryption);
 
 }  // namespace railwright
