@@ -21,7 +21,10 @@
 #include <filesystem>
 #include <iostream>
 
+#include "controller/identity/controller_identity.h"
+#include "controller/identity/registry.h"
 #include "controller/rpc/descriptors.h"
+#include "controller/rpc/host_names.h"
 #include "controller/rpc/rpc_server.h"
 #include "controller/store/store.h"
 
@@ -30,9 +33,8 @@ namespace {
 using namespace railwright;
 
 struct Options {
-  std::string state_dir, file, log = "text";
-  std::vector<std::string> listen;
-  bool without_identity_or_encryption = false;
+  std::string state_dir, file, log = "text", cluster, enrol;
+  std::vector<std::string> listen, names;
 };
 
 int Fail(const Status& status) {
@@ -73,8 +75,31 @@ int Init(const Options& options) {
   const auto store = OpenSqliteStore(options.state_dir);
   if (!store.ok()) return Fail(store.status());
   std::cout << (there ? "the store is there already and whole: " : "made an empty store: ")
-            << options.state_dir << "/" << kStoreFile << "\nnext: railwright-controller serve --state-dir "
-            << options.state_dir << "\n";
+            << options.state_dir << "/" << kStoreFile << "\n";
+  auto identity = ControllerIdentity::Load(options.state_dir);
+  if (identity.status().code() == Code::kNotFound) {
+    const auto cluster = identity::ClusterName::Parse(options.cluster);
+    if (!cluster.ok()) return Fail(cluster.status().Within("--cluster"));
+    std::vector<identity::ServerName> names;
+    for (const std::string& text : options.names) {
+      auto name = identity::ServerName::Parse(text);
+      if (!name.ok()) return Fail(name.status().Within("--name"));
+      names.push_back(std::move(*name));
+    }
+    identity = ControllerIdentity::Make(options.state_dir, *cluster, names.empty() ? HostNames() : names,
+                                        std::chrono::system_clock::now());
+    if (identity.ok())
+      std::cout << "made a CA for cluster " << cluster->text() << ": " << identity->ca_pin().Text()
+                << "\n  its key never leaves " << options.state_dir << "/" << ControllerIdentity::kFolder
+                << "; keep a copy where only you can read it\n";
+  } else if (identity.ok()) {
+    std::cout << "its CA is there already: " << identity->ca_pin().Text() << "\n";
+  }
+  if (!identity.ok()) return Fail(identity.status());
+  std::cout << "agents and operators may dial it as:";
+  for (const identity::ServerName& name : identity->names()) std::cout << " " << name.text();
+  std::cout << "\nnext: railwright-controller serve --state-dir " << options.state_dir
+            << " --listen '[::]:7443' --enrol '[::]:7444'\n";
   return 0;
 }
 
@@ -99,9 +124,9 @@ constexpr int kUsage = 64;  // EX_USAGE
 Result<std::vector<Address>> Addresses(const Options& options) {
   std::vector<Address> addresses;
   for (const std::string& text : options.listen) {
-    RW_RETURN_IF_ERROR(
-        CheckPlaintextAddress(text, options.without_identity_or_encryption).Within("--listen"));
-    RW_ASSIGN_OR_RETURN(addresses.emplace_back(), ParseAddress(text));
+    auto address = ParseAddress(text);
+    if (!address.ok()) return address.status().Within("--listen");
+    addresses.push_back(std::move(*address));
   }
   return addresses;
 }
@@ -144,7 +169,22 @@ int Serve(const Options& options) {
   const std::string shortage = DescriptorShortage(core.view()->nodes.size(), descriptors);
   if (!shortage.empty()) spdlog::warn("{}", shortage);
   AdminDesk desk(core, **store, catalog, clock);
-  RpcServer server(core, desk);
+
+  // Who may come in: the CA's word, what the registry makes of it, and the role that each call needs.
+  auto identity = ControllerIdentity::Load(options.state_dir);
+  if (!identity.ok()) return Fail(identity.status());
+  auto renewed = identity->RenewIfDue(clock.WallNow());
+  if (!renewed.ok()) return Fail(renewed.status());
+  Registry registry(**store, *identity->issuer(), clock);
+  if (const Status known = registry.Load(); !known.ok()) return Fail(known);
+  Door door(
+      identity->cluster(), [roots = identity->roots()] { return roots; },
+      [&registry](const identity::Peer& peer) { return registry.Judge(peer); }, clock);
+  Members members(registry, {options.enrol, identity->ca_pin(), identity->roots_pem()});
+  RpcServer server(core, desk, members, door);
+  registry.OnCut([&server](MemberKind kind, const std::string& name, const std::string& why) {
+    server.Cut(kind, name, why);
+  });
 
   for (const Address& address : *addresses) {
     const auto bound = server.Listen(address);
@@ -152,7 +192,7 @@ int Serve(const Options& options) {
     spdlog::info("listening on {}", bound->ToString());
   }
   core.Start();
-  const Status started = server.Start();
+  const Status started = server.Start({identity->key_file(), identity->chain_file(), identity->roots_file()});
   if (!started.ok()) return Fail(started);
   spdlog::info("railwright-controller {} serves generation {} from {}", RAILWRIGHT_VERSION,
                core.view()->state->number(), options.state_dir);
@@ -189,15 +229,26 @@ int main(int argc, char** argv) {
   auto* serve = with_state_dir(app.add_subcommand("serve", "Serve agents and operators until SIGTERM"));
   serve
       ->add_option("--listen", options.listen,
-                   "unix:PATH, 127.0.0.1:PORT or [::1]:PORT; may be given more than once "
-                   "(default unix:DIR/controller.sock)")
+                   "HOST:PORT, where agents and operators show certificates, or unix:PATH, for root on this "
+                   "host; may be "
+                   "given more than once (always also unix:DIR/controller.sock)")
       ->type_name("ADDR");
   serve->add_option("--log", options.log, "Format of the log on stderr: text or json")
       ->check(CLI::IsMember({"text", "json"}));
-  serve->add_flag(
-      "--without-identity-or-encryption", options.without_identity_or_encryption,
-      "Also listen on addresses other than loopback, where anybody who reaches them can give orders");
-  auto* init = with_state_dir(app.add_subcommand("init", "Make the state directory and an empty store"));
+  serve
+      ->add_option("--enrol", options.enrol,
+                   "HOST:PORT where nodes and operators join; it listens only while a token lives")
+      ->type_name("ADDR");
+  auto* init = with_state_dir(
+      app.add_subcommand("init", "Make the state directory: an empty store, a CA, a key that signs"));
+  init->add_option("--cluster", options.cluster, "Name of the cluster, a-z 0-9 -")
+      ->default_val("railwright")
+      ->type_name("NAME");
+  init->add_option(
+          "--name", options.names,
+          "A name or address by which it is dialled, the one for join lines first; may be given more than "
+          "once (default: this host's name and addresses)")
+      ->type_name("HOST");
   auto* backup =
       with_state_dir(app.add_subcommand("backup", "Copy the store, also one in use, to a new file"));
   backup->add_option("FILE", options.file, "File to make")->required();

@@ -80,8 +80,9 @@ struct AdminClient::Impl {
   Result<std::shared_ptr<grpc::ChannelCredentials>> Credentials(const Address& to) const {
     if (!login)
       return RpcStatus(Code::kPermissionDenied,
-                       "the controller at " + address + " is reached with an operator's certificate only, and there "
-                       "is none here\nnext: railctl login LINE");
+                       "the controller at " + address +
+                           " is reached with an operator's certificate only, and there "
+                           "is none here\nnext: railctl login LINE");
     if (const auto now = std::chrono::system_clock::now(); login->chain.front().not_after() <= now)
       return RpcStatus(Code::kPermissionDenied, "the certificate of context " + login->context +
                                                     " has expired\nnext: railctl login --renew");
@@ -143,9 +144,9 @@ struct AdminClient::Impl {
       case grpc::StatusCode::OK: return Ok();
       case grpc::StatusCode::UNAVAILABLE:
         if (const RpcStatus refused = verdict->Last(); !refused.ok())
-          return {Code::kUnavailable,
-                  "what answers at " + address + " is not the controller of " + login->context + ": " +
-                      refused.message() + "\nnext: railctl doctor"};
+          return {Code::kUnavailable, "what answers at " + address + " is not the controller of " +
+                                          login->context + ": " + refused.message() +
+                                          "\nnext: railctl doctor"};
         // An answer of the controller itself leaves the connection up.
         if (channel->GetState(false) == GRPC_CHANNEL_READY)
           return {Code::kUnavailable, "the controller at " + address + " does not serve now: " + said};
@@ -263,22 +264,32 @@ Result<v1::ForgetNodeResponse> AdminClient::ForgetNode(const v1::ForgetNodeReque
                                                                      options, Kind::kOrdering);
 }
 
-Result<v1::CreateTokenResponse> AdminClient::CreateToken(const v1::CreateTokenRequest& request, const CallOptions& options) {
-  return impl_->Unary<v1::CreateTokenRequest, v1::CreateTokenResponse>(&Stub::PrepareAsyncCreateToken, request, options, Kind::kOrdering);
+Result<v1::CreateTokenResponse> AdminClient::CreateToken(const v1::CreateTokenRequest& request,
+                                                         const CallOptions& options) {
+  return impl_->Unary<v1::CreateTokenRequest, v1::CreateTokenResponse>(&Stub::PrepareAsyncCreateToken,
+                                                                       request, options, Kind::kOrdering);
 }
 Result<v1::TokensResponse> AdminClient::Tokens(const v1::TokensRequest& request, const CallOptions& options) {
-  return impl_->Unary<v1::TokensRequest, v1::TokensResponse>(&Stub::PrepareAsyncTokens, request, options, Kind::kReading);
+  return impl_->Unary<v1::TokensRequest, v1::TokensResponse>(&Stub::PrepareAsyncTokens, request, options,
+                                                             Kind::kReading);
 }
-Result<v1::DropTokenResponse> AdminClient::DropToken(const v1::DropTokenRequest& request, const CallOptions& options) {
-  return impl_->Unary<v1::DropTokenRequest, v1::DropTokenResponse>(&Stub::PrepareAsyncDropToken, request, options, Kind::kOrdering);
+Result<v1::DropTokenResponse> AdminClient::DropToken(const v1::DropTokenRequest& request,
+                                                     const CallOptions& options) {
+  return impl_->Unary<v1::DropTokenRequest, v1::DropTokenResponse>(&Stub::PrepareAsyncDropToken, request,
+                                                                   options, Kind::kOrdering);
 }
-Result<v1::MembersResponse> AdminClient::Members(const v1::MembersRequest& request, const CallOptions& options) {
-  return impl_->Unary<v1::MembersRequest, v1::MembersResponse>(&Stub::PrepareAsyncMembers, request, options, Kind::kReading);
+Result<v1::MembersResponse> AdminClient::Members(const v1::MembersRequest& request,
+                                                 const CallOptions& options) {
+  return impl_->Unary<v1::MembersRequest, v1::MembersResponse>(&Stub::PrepareAsyncMembers, request, options,
+                                                               Kind::kReading);
 }
-Result<v1::SetStandingResponse> AdminClient::SetStanding(const v1::SetStandingRequest& request, const CallOptions& options) {
-  return impl_->Unary<v1::SetStandingRequest, v1::SetStandingResponse>(&Stub::PrepareAsyncSetStanding, request, options, Kind::kOrdering);
+Result<v1::SetStandingResponse> AdminClient::SetStanding(const v1::SetStandingRequest& request,
+                                                         const CallOptions& options) {
+  return impl_->Unary<v1::SetStandingRequest, v1::SetStandingResponse>(&Stub::PrepareAsyncSetStanding,
+                                                                       request, options, Kind::kOrdering);
 }
-Result<v1::RenewResponse> AdminClient::RenewOperator(const v1::RenewRequest& request, const CallOptions& options) {
+Result<v1::RenewResponse> AdminClient::RenewOperator(const v1::RenewRequest& request,
+                                                     const CallOptions& options) {
   return impl_->Unary<v1::RenewRequest, v1::RenewResponse>(&Stub::PrepareAsyncRenewOperator, request, options,
                                                            Kind::kOrdering);
 }

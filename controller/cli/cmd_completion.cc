@@ -20,8 +20,11 @@ std::string AddressIn(const std::vector<std::string>& words, const std::string& 
 }
 
 void AddNodes(Context& context, const std::string& address, std::vector<std::string>& into) {
-  if (!CheckPlaintextAddress(address, false).ok()) return;
-  AdminClient client(address, context.interrupted);
+  Globals globals = context.globals;
+  globals.controller = address;
+  auto login = ChooseLogin(globals, context.logins);
+  if (!login.ok()) return;
+  AdminClient client(globals.controller, std::move(*login), context.interrupted);
   v1::StatusRequest request;
   request.set_summary_only(true);
   auto answer = client.Status(request, {.deadline = kPatience, .tick = [] {}});

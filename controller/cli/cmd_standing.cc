@@ -15,10 +15,12 @@ struct Order {
 const Order& OrderOf(const std::string& verb) {
   static const std::map<std::string, Order> kOrders = {
       {"evict",
-       {v1::STANDING_EVICTED, "Its certificate counts no more and its connection is cut; it needs a new token.",
+       {v1::STANDING_EVICTED,
+        "Its certificate counts no more and its connection is cut; it needs a new token.",
         "is evicted; it may join again with a new token"}},
       {"ban",
-       {v1::STANDING_BANNED, "Its certificate counts no more, its connection is cut, and it may not join again.",
+       {v1::STANDING_BANNED,
+        "Its certificate counts no more, its connection is cut, and it may not join again.",
         "is banned; railctl admit ends that"}},
       {"hold", {v1::STANDING_HELD, "Its connection is cut until it is admitted.", "is held"}},
       {"admit", {v1::STANDING_ACTIVE, "", "is admitted; its certificate counts again"}},
@@ -31,12 +33,11 @@ const Order& OrderOf(const std::string& verb) {
 ExitCode Run(Context& context, const StandingOptions& options) {
   const std::string who = options.is_operator ? "operator" : "node";
   const std::string verb = who + " " + options.verb;
-  if (options.name.empty())
-    return FailUsage(context, verb + ": a name is wanted\nsee: railctl get members");
+  if (options.name.empty()) return FailUsage(context, verb + ": a name is wanted\nsee: railctl get members");
   const Order& order = OrderOf(options.verb);
   if (*order.question != '\0') {
-    const Consent consent =
-        AskConsent(context, options.yes, "railctl " + verb + " " + options.name + ": " + order.question + " Go on?");
+    const Consent consent = AskConsent(
+        context, options.yes, "railctl " + verb + " " + options.name + ": " + order.question + " Go on?");
     if (!consent.given) return consent.otherwise;
   }
   v1::SetStandingRequest request;

@@ -1,3 +1,4 @@
+#include "controller/cli/fleet_view.h"
 #include "controller/cli/member_view.h"
 #include "controller/cli/verbs.h"
 #include "core/text/times.h"
@@ -8,8 +9,9 @@ namespace {
 ExitCode Create(Context& context, const TokenOptions& options) {
   const int whom = !options.node.empty() + options.any + !options.operator_name.empty();
   if (whom != 1)
-    return FailUsage(context,
-                     "token create: one of a node, --any and --operator is wanted\nsee: railctl token create --help");
+    return FailUsage(
+        context,
+        "token create: one of a node, --any and --operator is wanted\nsee: railctl token create --help");
   if (options.operator_name.empty() && !options.roles.empty())
     return FailUsage(context, "token create: --role is for an operator; a node is a node");
   if (!options.operator_name.empty() && options.roles.empty())
@@ -35,7 +37,8 @@ ExitCode Create(Context& context, const TokenOptions& options) {
                        (request.kind() == v1::MEMBER_KIND_OPERATOR ? "as " + request.name()
                         : request.name().empty()                   ? "on the new node, as root"
                                                                    : "on " + request.name() + ", as root") +
-                       "; it counts " + WhenText(answer->expires_unix_us(), context.console.clock().WallNow()).substr(3) +
+                       "; it counts " +
+                       WhenText(answer->expires_unix_us(), context.console.clock().WallNow()).substr(3) +
                        ", and whoever has it may use it:");
   context.console.Print(answer->join_line() + "\n");
   return ExitCode::kDone;
@@ -46,8 +49,7 @@ ExitCode Create(Context& context, const TokenOptions& options) {
 ExitCode Run(Context& context, const TokenOptions& options) {
   if (options.what == TokenOptions::What::kCreate) return Create(context, options);
   if (options.what == TokenOptions::What::kDrop) {
-    if (options.id.empty())
-      return FailUsage(context, "token drop: an id is wanted\nsee: railctl token list");
+    if (options.id.empty()) return FailUsage(context, "token drop: an id is wanted\nsee: railctl token list");
     v1::DropTokenRequest request;
     request.set_id(options.id);
     auto answer = context.controller.DropToken(request, Waiting(context, "the controller"));

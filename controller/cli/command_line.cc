@@ -87,7 +87,8 @@ struct CommandLine::Impl {
     to.get_help_ptr()->group(kGlobalGroup);
     to.add_option(
           "--controller", globals.controller,
-          std::string("unix:PATH or HOST:PORT; by default $RAILCTL_CONTROLLER, else that of the context, else ") +
+          std::string(
+              "unix:PATH or HOST:PORT; by default $RAILCTL_CONTROLLER, else that of the context, else ") +
               kDefaultController)
         ->type_name("ADDR")
         ->group(kGlobalGroup);
@@ -297,17 +298,19 @@ void CommandLine::Impl::AddStanding(CLI::App& parent, bool is_operator) {
   const std::string who = is_operator ? "operator" : "node";
   const std::string name = is_operator ? "alice" : "gpu-009";
   for (const auto& [verb, what] :
-       {std::pair("evict", "its certificate counts no more, its connection is cut; it may join again with a new token"),
+       {std::pair(
+            "evict",
+            "its certificate counts no more, its connection is cut; it may join again with a new token"),
         std::pair("ban", "the same, and its name and key may not join again until it is admitted"),
         std::pair("hold", "it may not connect until it is admitted"),
         std::pair("admit", "ends a hold or a ban")}) {
-    CLI::App* one = Declare(parent, verb, what,
-                            ("railctl " + who + " " + verb + " " + name + " --reason \"…\"").c_str(),
-                            [this, verb = std::string(verb), is_operator] {
-                              standing.verb = verb;
-                              standing.is_operator = is_operator;
-                              return standing;
-                            });
+    CLI::App* one =
+        Declare(parent, verb, what, ("railctl " + who + " " + verb + " " + name + " --reason \"…\"").c_str(),
+                [this, verb = std::string(verb), is_operator] {
+                  standing.verb = verb;
+                  standing.is_operator = is_operator;
+                  return standing;
+                });
     one->add_option(who, standing.name, "whom")->type_name(is_operator ? "OPERATOR" : "NODE");
     one->add_option("--reason", standing.reason, "kept, and told to whom it concerns")->type_name("TEXT");
     one->add_flag("-y,--yes", standing.yes, "do not ask");
@@ -315,11 +318,12 @@ void CommandLine::Impl::AddStanding(CLI::App& parent, bool is_operator) {
 }
 
 void CommandLine::Impl::DeclareTrustVerbs() {
-  CLI::App* t = Declare(app, "token", "one-time tokens, by which nodes and operators join: create, list, drop",
-                        "railctl token create gpu-001                       prints the line to paste on gpu-001\n"
-                        "railctl token create --any --uses 32 --ttl 2h      for nodes that rack themselves\n"
-                        "railctl token create --operator alice --role operator",
-                        nullptr);
+  CLI::App* t =
+      Declare(app, "token", "one-time tokens, by which nodes and operators join: create, list, drop",
+              "railctl token create gpu-001                       prints the line to paste on gpu-001\n"
+              "railctl token create --any --uses 32 --ttl 2h      for nodes that rack themselves\n"
+              "railctl token create --operator alice --role operator",
+              nullptr);
   t->require_subcommand(0, 1);
   CLI::App* c = Declare(*t, "create", "print a line with which a node joins, or an operator logs in",
                         "railctl token create gpu-001\n"
@@ -332,15 +336,18 @@ void CommandLine::Impl::DeclareTrustVerbs() {
   c->add_option("node", token.node, "the node that may use it")->type_name("NODE");
   c->add_flag("--any", token.any, "any node that has not joined yet");
   c->add_option("--operator", token.operator_name, "an operator instead of a node")->type_name("NAME");
-  c->add_option("--role", token.roles, "viewer, operator, approver or admin; may be repeated")->type_name("ROLE");
-  c->add_option("--scope", token.scope, "the nodes that the operator may order about; * = all")->type_name("NODES");
+  c->add_option("--role", token.roles, "viewer, operator, approver or admin; may be repeated")
+      ->type_name("ROLE");
+  c->add_option("--scope", token.scope, "the nodes that the operator may order about; * = all")
+      ->type_name("NODES");
   c->add_option("--from", token.from, "the network that it must be used from")->type_name("CIDR");
   c->add_option("--ttl", ttl, "how long it counts, 1m to 24h (1h)")->type_name("TIME");
   c->add_option("--uses", token.uses, "how many nodes may use it (1)")->type_name("N");
-  Declare(*t, "list", "the tokens that still count; their secrets are not kept", "railctl token list", [this] {
-    token.what = TokenOptions::What::kList;
-    return token;
-  });
+  Declare(*t, "list", "the tokens that still count; their secrets are not kept", "railctl token list",
+          [this] {
+            token.what = TokenOptions::What::kList;
+            return token;
+          });
   CLI::App* d = Declare(*t, "drop", "a token counts no more", "railctl token drop 3f7q2…", [this] {
     token.what = TokenOptions::What::kDrop;
     return token;
@@ -352,19 +359,20 @@ void CommandLine::Impl::DeclareTrustVerbs() {
   o->require_subcommand(0, 1);
   AddStanding(*o, true);
 
-  CLI::App* l = Declare(app, "login", "become an operator of a cluster, by the line that an administrator made",
-                        "railctl login ctl.example:7444 --token … --ca …   the whole line, quoted or not\n"
-                        "railctl login - < line                            not seen by others on this host\n"
-                        "railctl login --renew                             a new certificate before or after the end",
-                        [this] {
-                          std::string line;
-                          for (const std::string& word : login_words) line += (line.empty() ? "" : " ") + word;
-                          if (!login_token.empty()) line += " --token " + login_token;
-                          if (!login_ca.empty()) line += " --ca " + login_ca;
-                          login.line = line;
-                          login.context = globals.context;
-                          return login;
-                        });
+  CLI::App* l =
+      Declare(app, "login", "become an operator of a cluster, by the line that an administrator made",
+              "railctl login ctl.example:7444 --token … --ca …   the whole line, quoted or not\n"
+              "railctl login - < line                            not seen by others on this host\n"
+              "railctl login --renew                             a new certificate before or after the end",
+              [this] {
+                std::string line;
+                for (const std::string& word : login_words) line += (line.empty() ? "" : " ") + word;
+                if (!login_token.empty()) line += " --token " + login_token;
+                if (!login_ca.empty()) line += " --ca " + login_ca;
+                login.line = line;
+                login.context = globals.context;
+                return login;
+              });
   l->add_option("line", login_words, "HOST:PORT, the whole line in quotes, or - for standard input")
       ->type_name("LINE");
   l->add_option("--token", login_token, "of the line")->type_name("TOKEN");

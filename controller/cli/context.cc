@@ -1,5 +1,7 @@
 #include "controller/cli/context.h"
 
+#include "core/wire/address.h"
+
 #include "core/text/yaml.h"
 
 namespace railwright::cli {
@@ -50,6 +52,21 @@ Consent AskConsent(Context& context, bool yes, const std::string& question) {
   if (context.console.Confirm(question)) return {true, ExitCode::kDone};
   context.console.Note("nothing was changed");
   return {false, ExitCode::kInterrupted};
+}
+
+Result<std::shared_ptr<const Login>> ChooseLogin(Globals& globals, const Logins& logins) {
+  if (globals.controller.starts_with("unix:")) return std::shared_ptr<const Login>();
+  const bool asked = !globals.context.empty() || !globals.controller.empty();
+  if (!globals.controller.empty())
+    RW_RETURN_IF_ERROR(ParseAddress(globals.controller).status().Within("--controller"));
+  if (!asked && logins.InUse().empty()) {
+    globals.controller = kDefaultController;
+    return std::shared_ptr<const Login>();
+  }
+  auto login = logins.Load(globals.context);
+  if (!login.ok()) return login;
+  if (globals.controller.empty()) globals.controller = (*login)->controllers.front().Text();
+  return login;
 }
 
 }  // namespace railwright::cli

@@ -32,6 +32,11 @@ struct Context {
   }
 };
 
+/// Which controller, and by which login: the Unix socket that was named; else what the context says, whose
+/// address another one may replace; else the Unix socket of this host, which is told by a null login. Fills
+/// in `globals.controller`. InvalidArgument: no address; the errors of Logins::Load.
+Result<std::shared_ptr<const Login>> ChooseLogin(Globals& globals, const Logins& logins);
+
 /// Options of a call that shows "waiting for …" on stderr when it takes long. The line stands until data or a
 /// note is written.
 CallOptions Waiting(Context& context, const std::string& for_what,

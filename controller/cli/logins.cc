@@ -1,17 +1,12 @@
 #include "controller/cli/logins.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "controller/cli/whole_file.h"
+#include "core/files/whole_file.h"
 
 namespace railwright::cli {
 namespace {
@@ -23,26 +18,7 @@ bool IsName(const std::string& name) {
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-._") == std::string::npos;
 }
 
-Result<std::string> Read(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) return FromErrno(errno, path);
-  std::string text(kFileMost + 1, '\0');
-  const ssize_t got = read(fd, text.data(), text.size());
-  const int error = errno;
-  close(fd);
-  if (got < 0) return FromErrno(error, path);
-  if (static_cast<std::size_t>(got) > kFileMost) return Status(Code::kDataLoss, path + " is too large");
-  text.resize(static_cast<std::size_t>(got));
-  return text;
-}
-
-Status MakeFolder(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) return FromErrno(error.value(), path);
-  if (chmod(path.c_str(), 0700) != 0) return FromErrno(errno, path);
-  return Ok();
-}
+Result<std::string> Read(const std::string& path) { return ReadWholeFile(path, kFileMost); }
 
 Result<std::vector<identity::Endpoint>> Endpoints(const nlohmann::json& list) {
   std::vector<identity::Endpoint> endpoints;
@@ -60,32 +36,29 @@ nlohmann::json Texts(const std::vector<identity::Endpoint>& endpoints) {
 }
 
 Result<std::shared_ptr<const Login>> LoadFrom(const std::string& folder, const std::string& name) {
-  struct stat info {};
-  const std::string key_file = folder + "/key.pem";
-  if (stat(key_file.c_str(), &info) == 0 && (info.st_mode & 077) != 0)
-    return Status(Code::kPermissionDenied,
-                  key_file + " can be read by others\nnext: chmod 600 " + key_file + ", or railctl login anew");
   RW_ASSIGN_OR_RETURN(const std::string text, Read(folder + "/context.json"));
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object() || !json.value("controllers", nlohmann::json()).is_array() ||
       !json.value("enrolment", nlohmann::json()).is_array())
     return Status(Code::kDataLoss, "no context");
   RW_ASSIGN_OR_RETURN(identity::ClusterName cluster, identity::ClusterName::Parse(json.value("cluster", "")));
-  RW_ASSIGN_OR_RETURN(const std::string key_pem, Read(key_file));
+  RW_ASSIGN_OR_RETURN(const std::string key_pem, ReadPrivateFile(folder + "/key.pem", kFileMost));
   RW_ASSIGN_OR_RETURN(identity::PrivateKey key, identity::PrivateKey::FromPem(key_pem));
   RW_ASSIGN_OR_RETURN(const std::string chain_pem, Read(folder + "/chain.pem"));
-  RW_ASSIGN_OR_RETURN(std::vector<identity::Certificate> chain, identity::Certificate::ChainFromPem(chain_pem));
+  RW_ASSIGN_OR_RETURN(std::vector<identity::Certificate> chain,
+                      identity::Certificate::ChainFromPem(chain_pem));
   RW_ASSIGN_OR_RETURN(const std::string roots_pem, Read(folder + "/roots.pem"));
-  RW_ASSIGN_OR_RETURN(std::vector<identity::Certificate> roots, identity::Certificate::ChainFromPem(roots_pem));
+  RW_ASSIGN_OR_RETURN(std::vector<identity::Certificate> roots,
+                      identity::Certificate::ChainFromPem(roots_pem));
   RW_ASSIGN_OR_RETURN(std::vector<identity::Endpoint> controllers, Endpoints(json["controllers"]));
   RW_ASSIGN_OR_RETURN(std::vector<identity::Endpoint> enrolment, Endpoints(json["enrolment"]));
   if (controllers.empty()) return Status(Code::kDataLoss, "it names no controller");
   if (chain.front().public_key() != key.public_key())
     return Status(Code::kDataLoss, "key.pem is not the key of chain.pem");
-  return std::shared_ptr<const Login>(
-      new Login{name, std::move(cluster), json.value("operator", ""), std::move(key), std::move(chain),
-                std::move(roots), std::move(controllers), std::move(enrolment),
-                json.value("renewals", std::uint64_t{0})});
+  return std::shared_ptr<const Login>(new Login{name, std::move(cluster), json.value("operator", ""),
+                                                std::move(key), std::move(chain), std::move(roots),
+                                                std::move(controllers), std::move(enrolment),
+                                                json.value("renewals", std::uint64_t{0})});
 }
 
 }  // namespace
@@ -113,14 +86,15 @@ Result<std::shared_ptr<const Login>> Logins::Load(const std::string& name) const
   if (wanted.empty() || std::find(names.begin(), names.end(), wanted) == names.end()) {
     std::string there;
     for (const std::string& one : names) there += (there.empty() ? "" : ", ") + one;
-    return Status(Code::kNotFound,
-                  (wanted.empty() ? "no context is in use" : "there is no context \"" + wanted + "\"") +
-                      (there.empty() ? "" : " (there are: " + there + ")") +
-                      "\nnext: railctl login LINE, with the line that an administrator makes with railctl token "
-                      "create --operator NAME --role ROLE");
+    return Status(
+        Code::kNotFound,
+        (wanted.empty() ? "no context is in use" : "there is no context \"" + wanted + "\"") +
+            (there.empty() ? "" : " (there are: " + there + ")") +
+            "\nnext: railctl login LINE, with the line that an administrator makes with railctl token "
+            "create --operator NAME --role ROLE");
   }
   auto login = LoadFrom(Folder(wanted), wanted);
-  if (!login.ok() && login.status().code() != Code::kPermissionDenied)
+  if (!login.ok() && login.status().code() != Code::kFailedPrecondition)
     return Status(Code::kDataLoss, "context " + wanted + " in " + Folder(wanted) + " is damaged: " +
                                        login.status().message() + "\nnext: railctl login anew");
   return login;
@@ -128,28 +102,34 @@ Result<std::shared_ptr<const Login>> Logins::Load(const std::string& name) const
 
 Status Logins::Save(const Login& login) const {
   if (!IsName(login.context))
-    return Status(Code::kInvalidArgument, "a context's name is made of a-z, 0-9, \"-\", \".\" and \"_\", at most 64");
+    return Status(Code::kInvalidArgument,
+                  "a context's name is made of a-z, 0-9, \"-\", \".\" and \"_\", at most 64");
   const std::string folder = Folder(login.context);
-  RW_RETURN_IF_ERROR(MakeFolder(directory_));
-  RW_RETURN_IF_ERROR(MakeFolder(directory_ + "/contexts"));
-  RW_RETURN_IF_ERROR(MakeFolder(folder));
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(directory_).parent_path(), error);
+  if (error) return FromErrno(error.value(), directory_);
+  const FileTerms mine{.mode = 0700};
+  for (const std::string& one : {directory_, directory_ + "/contexts", folder})
+    RW_RETURN_IF_ERROR(MakeFolder(one, mine));
   RW_ASSIGN_OR_RETURN(const identity::Secret key, login.key.ToPem());
-  RW_RETURN_IF_ERROR(WriteWholeFile(folder + "/key.pem", key.Reveal()));
-  RW_RETURN_IF_ERROR(WriteWholeFile(folder + "/roots.pem", identity::Certificate::ChainToPem(login.roots)));
+  RW_RETURN_IF_ERROR(railwright::WriteWholeFile(folder + "/key.pem", key.Reveal()));
+  RW_RETURN_IF_ERROR(
+      railwright::WriteWholeFile(folder + "/roots.pem", identity::Certificate::ChainToPem(login.roots)));
   const nlohmann::json json = {{"cluster", login.cluster.text()},
                                {"operator", login.operator_name},
                                {"controllers", Texts(login.controllers)},
                                {"enrolment", Texts(login.enrolment)},
                                {"renewals", login.renewals}};
-  RW_RETURN_IF_ERROR(WriteWholeFile(folder + "/context.json", json.dump(2) + "\n"));
-  RW_RETURN_IF_ERROR(WriteWholeFile(folder + "/chain.pem", identity::Certificate::ChainToPem(login.chain)));
+  RW_RETURN_IF_ERROR(railwright::WriteWholeFile(folder + "/context.json", json.dump(2) + "\n"));
+  RW_RETURN_IF_ERROR(
+      railwright::WriteWholeFile(folder + "/chain.pem", identity::Certificate::ChainToPem(login.chain)));
   return InUse().empty() ? Use(login.context) : Ok();
 }
 
 Status Logins::Use(const std::string& name) const {
   const std::vector<std::string> names = Names();
   if (std::find(names.begin(), names.end(), name) == names.end()) return Load(name).status();
-  return WriteWholeFile(directory_ + "/in-use", name + "\n");
+  return railwright::WriteWholeFile(directory_ + "/in-use", name + "\n");
 }
 
 Status Logins::Remove(const std::string& name) const {

@@ -33,7 +33,7 @@ class Logins {
   explicit Logins(std::string directory) : directory_(std::move(directory)) {}
 
   /// `name`, or with "" the one in use. NotFound says which there are and how one is made. DataLoss names the
-  /// file; PermissionDenied: a key that others may read.
+  /// file; FailedPrecondition: a key that others may read.
   Result<std::shared_ptr<const Login>> Load(const std::string& name) const;
   /// Whole or not at all; the certificate last. The first login becomes the one in use.
   Status Save(const Login& login) const;

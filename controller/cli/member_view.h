@@ -5,7 +5,7 @@
 #include <string>
 
 #include "controller/cli/context.h"
-#include "core/text/terminal.h"
+#include "core/text/table.h"
 
 namespace railwright::cli {
 

@@ -13,8 +13,9 @@ enum class Format : std::uint8_t { kTable, kJson, kYaml };
 
 /// Options that every verb takes.
 struct Globals {
-  std::string controller;  ///< "" = RAILCTL_CONTROLLER, else that of the context in use, else kDefaultController
-  std::string context;     ///< "" = RAILCTL_CONTEXT, else the one in use
+  std::string
+      controller;       ///< "" = RAILCTL_CONTROLLER, else that of the context in use, else kDefaultController
+  std::string context;  ///< "" = RAILCTL_CONTEXT, else the one in use
   Format format = Format::kTable;
   std::chrono::milliseconds timeout{0};  ///< 0 = the verb's own
   bool no_color = false;
@@ -118,7 +119,8 @@ struct HelpOptions {
 
 using Verb = std::variant<PlanOptions, ApplyOptions, LearnOptions, StatusOptions, DriftOptions, GetOptions,
                           ExplainOptions, WhyOptions, WatchOptions, RollbackOptions, PauseOptions,
-                          ForgetOptions, TokenOptions, StandingOptions, LoginOptions, ContextOptions, VersionOptions, CompletionOptions, CompleteOptions, HelpOptions>;
+                          ForgetOptions, TokenOptions, StandingOptions, LoginOptions, ContextOptions,
+                          VersionOptions, CompletionOptions, CompleteOptions, HelpOptions>;
 
 struct Invocation {
   Globals globals;

@@ -14,22 +14,6 @@ constexpr bool kOffline = std::is_same_v<T, ExplainOptions> || std::is_same_v<T,
                           std::is_same_v<T, HelpOptions> || std::is_same_v<T, CompleteOptions> ||
                           std::is_same_v<T, LoginOptions> || std::is_same_v<T, ContextOptions>;
 
-// Which controller, and by which login: the Unix socket that was named; else what the context says, whose address
-// another one may replace; else the Unix socket of this host.
-Result<std::shared_ptr<const Login>> ChooseLogin(Globals& globals, const Logins& logins) {
-  if (globals.controller.starts_with("unix:")) return std::shared_ptr<const Login>();
-  const bool asked = !globals.context.empty() || !globals.controller.empty();
-  if (!globals.controller.empty()) RW_RETURN_IF_ERROR(ParseAddress(globals.controller).status().Within("--controller"));
-  if (!asked && logins.InUse().empty()) {
-    globals.controller = kDefaultController;
-    return std::shared_ptr<const Login>();
-  }
-  auto login = logins.Load(globals.context);
-  if (!login.ok()) return login;
-  if (globals.controller.empty()) globals.controller = (*login)->controllers.front().Text();
-  return login;
-}
-
 // words → invocation → address → verb. Nothing is dialled before a verb asks.
 ExitCode RunWords(const std::vector<std::string>& words, const Environment& environment, Console& console,
                   const std::atomic<bool>& interrupted) {
@@ -53,7 +37,8 @@ ExitCode RunWords(const std::vector<std::string>& words, const Environment& envi
           auto chosen = ChooseLogin(globals, logins);
           if (!chosen.ok()) {
             console.Error(chosen.status().message());
-            return chosen.status().code() == Code::kInvalidArgument ? ExitCode::kUsage : ExitOf(chosen.status());
+            return chosen.status().code() == Code::kInvalidArgument ? ExitCode::kUsage
+                                                                    : ExitOf(chosen.status());
           }
           login = std::move(*chosen);
         }

@@ -26,6 +26,7 @@ struct Caller {
   std::string name;                ///< "alice"; a node's name in the inventory; "local"
   std::string uuid;                ///< of a node
   std::string serial;              ///< of its certificate; "" of a local one
+  std::string key;                 ///< DER SubjectPublicKeyInfo of its certificate; "" of a local one
   std::string from;                ///< as gRPC shows the peer: "ipv4:10.0.0.7:40312", "unix:"
   std::vector<std::string> roles;  ///< of an operator, as his certificate says
   std::chrono::system_clock::time_point not_after =

@@ -63,7 +63,7 @@ const std::vector<Row>& Map() {
       {"controller/rpc",
        {"railwright/", "core/", "controller/fleet/", "controller/store/", "controller/identity/"},
        {"grpc", "absl/", "spdlog/", "sys/", "unistd", "fcntl", "openssl/", "google/protobuf/", "poll.h",
-        "netdb.h", "netinet/", "arpa/"}},
+        "netdb.h", "netinet/", "arpa/", "ifaddrs.h", "net/if.h"}},
       {"controller/cli",
        {"railwright/", "core/", "controller/fleet/"},
        {"grpc", "absl/", "CLI/", "nlohmann/", "unistd", "sys/", "fcntl", "signal", "poll", "termios",

@@ -1,4 +1,5 @@
-// A whole controller in the test's process, on a Unix socket and a store of its own.
+// A whole controller in the test's process, with a store of its own: a Unix socket for orders, TCP for
+// agents.
 #pragma once
 
 #include "controller/rpc/rpc_server.h"
@@ -9,7 +10,8 @@ namespace railwright {
 
 class RunningController {
  public:
-  explicit RunningController(const std::string& directory, FleetOptions options = {})
+  explicit RunningController(const std::string& directory, FleetOptions options = {},
+                             DoorOptions door_options = {})
       : directory_(directory) {
     auto opened = OpenSqliteStore(directory);
     EXPECT_TRUE(opened.ok()) << opened.status().ToString();
@@ -18,15 +20,28 @@ class RunningController {
     const Status loaded = core_->Load();
     EXPECT_TRUE(loaded.ok()) << loaded.ToString();
     desk_ = std::make_unique<AdminDesk>(*core_, *store_, catalog_, clock_);
-    server_ = std::make_unique<RpcServer>(*core_, *desk_);
-    const auto bound = server_->Listen(*ParseAddress(address()));
-    EXPECT_TRUE(bound.ok()) << bound.status().ToString();
+    const TestCa& ca = FleetPki::Get().ca();
+    members_ = std::make_unique<Members>(registry_,
+                                         MembersOptions{"127.0.0.1:1", ca.roots()[0].pin(), ca.roots_pem()});
+    door_ = std::make_unique<Door>(
+        ca.issuer().cluster(), [&ca] { return ca.roots(); },
+        [](const identity::Peer& peer) { return FleetPki::Get().Judge(peer); }, clock_, door_options);
+    server_ = std::make_unique<RpcServer>(*core_, *desk_, *members_, *door_);
+    for (const std::string& where : {address(), std::string("127.0.0.1:0")}) {
+      const auto bound = server_->Listen(*ParseAddress(where));
+      EXPECT_TRUE(bound.ok()) << bound.status().ToString();
+      if (bound.ok() && bound->kind == Address::Kind::kTcp) agents_ = bound->ToString();
+    }
     core_->Start();
-    EXPECT_TRUE(server_->Start().ok());
+    EXPECT_TRUE(server_->Start(ca.Files(ca.Server(), directory)).ok());
   }
   ~RunningController() { Stop(); }
   void Stop() { server_->Stop(); }
   std::string address() const { return "unix:" + directory_ + "/controller.sock"; }
+  /// Where certificates are wanted.
+  const std::string& agents() const { return agents_; }
+  RpcServer& server() { return *server_; }
+  Door& door() { return *door_; }
   FleetCore& core() { return *core_; }
   Store& store() { return *store_; }
 
@@ -37,6 +52,11 @@ class RunningController {
   std::unique_ptr<Store> store_;
   std::unique_ptr<FleetCore> core_;
   std::unique_ptr<AdminDesk> desk_;
+  MemoryIdentityStore members_store_;
+  Registry registry_{members_store_, FleetPki::Get().ca().issuer(), clock_};
+  std::unique_ptr<Members> members_;
+  std::unique_ptr<Door> door_;
+  std::string agents_;
   std::unique_ptr<RpcServer> server_;
 };
 
@@ -52,7 +72,7 @@ class ControllerTest : public testing::Test {
   }
   std::string address() const { return controller_->address(); }
   std::unique_ptr<FakeAgent> Agent(const std::string& node) {
-    return std::make_unique<FakeAgent>(address(), node);
+    return std::make_unique<FakeAgent>(controller_->agents(), node);
   }
   FakeAdmin Admin() { return FakeAdmin(address()); }
 

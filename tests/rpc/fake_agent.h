@@ -10,11 +10,14 @@
 
 #include "railwright/v1/admin.grpc.pb.h"
 #include "railwright/v1/agent.grpc.pb.h"
+#include "tests/rpc/fleet_pki.h"
 #include "tests/rpc/site.h"
 
 namespace railwright {
 
-inline std::shared_ptr<grpc::Channel> DialTest(const std::string& address) {
+inline std::shared_ptr<grpc::Channel> DialTest(
+    const std::string& address,
+    const std::shared_ptr<grpc::ChannelCredentials>& credentials = grpc::InsecureChannelCredentials()) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own for everybody
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -22,17 +25,21 @@ inline std::shared_ptr<grpc::Channel> DialTest(const std::string& address) {
                    0);  // a window of 64 KiB, so that a slow reader holds the writer up
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 20);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(address, credentials, arguments);
 }
 
 class FakeAgent {
  public:
   using Body = v1::ControllerMessage;
 
-  /// Every wait ends after `patience`, by which the call is cancelled and the test fails.
+  /// Every wait ends after `patience`, by which the call is cancelled and the test fails. It shows the
+  /// certificate of `proved`, or its own.
   FakeAgent(const std::string& address, std::string node,
-            std::chrono::seconds patience = std::chrono::seconds(30))
-      : node_(std::move(node)), stub_(v1::AgentService::NewStub(DialTest(address))) {
+            std::chrono::seconds patience = std::chrono::seconds(30), const std::string& proved = "")
+      : node_(std::move(node)),
+        stub_(v1::AgentService::NewStub(DialTest(
+            address,
+            FleetPki::Get().ca().Credentials(FleetPki::Get().Node(proved.empty() ? node_ : proved))))) {
     context_.set_deadline(std::chrono::system_clock::now() + patience);
     context_.set_wait_for_ready(true);
     stream_ = stub_->Connect(&context_);

@@ -17,7 +17,11 @@ namespace {
 /// Runs `on_ack` whenever it is sent an acknowledgement.
 class AckedLink final : public AgentLink {
  public:
-  explicit AckedLink(std::function<void()> on_ack = [] {}) : on_ack_(std::move(on_ack)) {}
+  explicit AckedLink(std::function<void()> on_ack = [] {}) : on_ack_(std::move(on_ack)) {
+    caller_.kind = Caller::Kind::kNode;
+    caller_.name = "gpu-001";
+  }
+  const Caller& caller() const override { return caller_; }
   bool Send(Outbound message) override {
     if (message.kind == Outbound::Kind::kReportAck) on_ack_();
     return true;
@@ -29,6 +33,7 @@ class AckedLink final : public AgentLink {
 
  private:
   const std::function<void()> on_ack_;
+  Caller caller_;
 };
 
 class FleetCoreTest : public testing::Test {

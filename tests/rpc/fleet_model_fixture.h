@@ -17,6 +17,12 @@ using std::chrono::seconds;
 /// Remembers what it was sent.
 class FakeLink final : public AgentLink {
  public:
+  /// Of a stream whose certificate is that node's.
+  explicit FakeLink(std::string node = "gpu-001") {
+    caller_.kind = Caller::Kind::kNode;
+    caller_.name = std::move(node);
+  }
+  const Caller& caller() const override { return caller_; }
   bool Send(Outbound message) override {
     v1::ControllerMessage parsed;
     EXPECT_TRUE(
@@ -49,6 +55,7 @@ class FakeLink final : public AgentLink {
   Status ended;
   int consumed = 0;
   bool full = false;
+  Caller caller_;
 };
 
 using Body = v1::ControllerMessage;
@@ -74,7 +81,7 @@ class FleetModelTest : public testing::Test {
     return result;
   }
   std::shared_ptr<FakeLink> Connect(v1::AgentMessage hello) {
-    auto link = std::make_shared<FakeLink>();
+    auto link = std::make_shared<FakeLink>(hello.hello().node());
     model_->OnOpened(link);
     model_->OnMessage(link, hello);
     model_->EndBatch();
