@@ -21,7 +21,7 @@ const Order& OrderOf(const std::string& verb) {
       {"ban",
        {v1::STANDING_BANNED,
         "Its certificate counts no more, its connection is cut, and it may not join again.",
-        "is banned; railctl admit ends that"}},
+        "is banned; railctl … evict lifts the ban, and a new token lets it join again"}},
       {"hold", {v1::STANDING_HELD, "Its connection is cut until it is admitted.", "is held"}},
       {"admit", {v1::STANDING_ACTIVE, "", "is admitted; its certificate counts again"}},
   };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "controller/rpc/rpc_server.h"
+#include "tests/enrol/memory_identity_store.h"
 #include "tests/rpc/fake_agent.h"
 #include "tests/store/temp_dir.h"
 
