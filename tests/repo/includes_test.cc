@@ -52,7 +52,7 @@ const std::vector<Row>& Map() {
        {"arpa/", "netinet/"}},
       {"agent/identity", {"railwright/", "core/identity/", "core/files/"}, {"fcntl", "unistd", "sys/"}},
       {"controller/identity",
-       {"railwright/", "core/identity/", "core/files/", "controller/store/identity_store.h"},
+       {"railwright/", "core/identity/", "core/files/", "core/decode/", "controller/store/identity_store.h"},
        {"fcntl", "unistd", "sys/", "nlohmann/"}},
       {"controller/enrol",
        {"railwright/", "core/identity/", "controller/identity/"},

@@ -164,7 +164,7 @@ TEST_F(AdminTest, ApplyReplacesWhatItNamesAndPruneRemovesTheRest) {
 
 TEST_F(AdminTest, APlanAsksTheConnectedNodesAndNamesTheSilentOnes) {
   ASSERT_TRUE(Admin().Apply(SiteYaml()).status.ok());
-  Willing one(address(), "gpu-001");
+  Willing one(controller_->agents(), "gpu-001");
   auto silent = Agent("gpu-002");  // connected, and never answers
   ASSERT_TRUE(silent->Join());
   AwaitConnected("gpu-001");
@@ -226,7 +226,7 @@ TEST_F(AdminTest, ObserveGivesEachNodesAnswerAndTheDocumentsInForce) {
 
 TEST_F(AdminTest, ASavedPlanAppliesExactlyThatPlanOrSaysItIsStale) {
   ASSERT_TRUE(Admin().Apply(SiteYaml()).status.ok());
-  auto one = std::make_unique<Willing>(address(), "gpu-001");
+  auto one = std::make_unique<Willing>(controller_->agents(), "gpu-001");
   AwaitConnected("gpu-001");
   const auto result = Admin().Plan(SiteYaml(9000)).last().result();
   v1::ApplyRequest request;
@@ -244,7 +244,7 @@ TEST_F(AdminTest, ASavedPlanAppliesExactlyThatPlanOrSaysItIsStale) {
   EXPECT_NE(stale.status.error_message().find("gpu-001"), std::string::npos);
   EXPECT_EQ(Admin().Status().generation(), 1u);
 
-  one = std::make_unique<Willing>(address(), "gpu-001");
+  one = std::make_unique<Willing>(controller_->agents(), "gpu-001");
   AwaitConnected("gpu-001");
   EXPECT_EQ(Admin().Apply(request).last().generation(), 2u);
 
@@ -256,7 +256,7 @@ TEST_F(AdminTest, ASavedPlanAppliesExactlyThatPlanOrSaysItIsStale) {
 
 TEST_F(AdminTest, ApplyWithWaitEndsWhenTheConnectedHaveSettledAndNamesTheUnreachable) {
   ASSERT_TRUE(Admin().Apply(SiteYaml()).status.ok());
-  Willing one(address(), "gpu-001"), two(address(), "gpu-002");
+  Willing one(controller_->agents(), "gpu-001"), two(controller_->agents(), "gpu-002");
   AwaitConnected("gpu-001");
   AwaitConnected("gpu-002");
   const auto applied = Admin().Apply(SiteYaml(9000), true);

@@ -12,7 +12,7 @@ namespace railwright {
 class RunningController {
  public:
   explicit RunningController(const std::string& directory, FleetOptions options = {},
-                             DoorOptions door_options = {})
+                             DoorOptions door_options = {.node = {1e4, 1e4}, .operators = {1e4, 1e4}})
       : directory_(directory) {
     auto opened = OpenSqliteStore(directory);
     EXPECT_TRUE(opened.ok()) << opened.status().ToString();
