@@ -166,11 +166,18 @@ bool FleetModel::Writable() {
   return true;
 }
 
-Status FleetModel::Audited(AuditRow row) {
+AuditRow FleetModel::Stamped(AuditRow row) const {
   row.at = clock_.WallNow();
-  const Status status = store_.AddAudit(row);
-  if (!status.ok()) CannotWrite(status);
-  return status;
+  return row;
+}
+
+Status FleetModel::Refused(AuditRow row, const Status& why) {
+  row.outcome = "refused: " + why.message();
+  if (read_only_.empty()) {
+    const Status status = store_.AddAudit(Stamped(std::move(row)));
+    if (!status.ok()) CannotWrite(status);
+  }
+  return why;
 }
 
 void FleetModel::Flush() {

@@ -178,7 +178,10 @@ class FleetModel {
   void BreakMassDrift();
   bool Writable();
   void CannotWrite(const Status& status);
-  Status Audited(AuditRow row);
+  /// The row with the present time.
+  AuditRow Stamped(AuditRow row) const;
+  /// `why`, after it was written into the audit as this order's outcome.
+  Status Refused(AuditRow row, const Status& why);
   void Unlink(Node& node);
   Status UnknownNode(const std::string& name) const;
   /// `done`, called by EndBatch when what the order did is shown.

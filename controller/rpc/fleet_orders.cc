@@ -39,16 +39,16 @@ Status FleetModel::UnknownNode(const std::string& name) const {
 void FleetModel::Install(Installation order) {
   const auto done = WhenShown(std::move(order.done));
   if (order.base != state_->number())
-    return done(
-        Status(Code::kAborted, "generation " + std::to_string(state_->number()) + " was stored meanwhile"));
+    return done(Refused(order.audit, Status(Code::kAborted, "generation " + std::to_string(state_->number()) +
+                                                                " was stored meanwhile")));
   if (!Writable()) return done(Status(Code::kResourceExhausted, read_only_));
   const StoredGeneration& stored = order.state->stored;
-  const Status status = store_.AddGeneration(stored);
+  const Status status = store_.AddGeneration(stored, Stamped(order.audit));
   if (!status.ok()) {
-    if (status.code() != Code::kAborted) CannotWrite(status);
+    if (status.code() == Code::kAborted) return done(Refused(order.audit, status));
+    CannotWrite(status);
     return done(status);
   }
-  (void)Audited(order.audit);
   state_ = order.state;
   highest_generation_ = std::max(highest_generation_, state_->number());
   fresh_generation_ = state_->number();
@@ -83,13 +83,19 @@ void FleetModel::Install(Installation order) {
 void FleetModel::SetPause(PauseOrder order) {
   const Pause& wanted = order.pause;
   const auto done = WhenShown(std::move(order.done));
-  const auto refuse = [&](Code code, const std::string& why) { done(Status(code, why), {}); };
+  AuditRow audit;
+  audit.who = wanted.by;
+  audit.action = order.resume ? "resume" : "pause";
+  audit.subject = (wanted.node.empty() ? "all nodes" : wanted.node) + " " +
+                  (wanted.key.empty() ? "all keys" : wanted.key);
+  audit.detail = wanted.reason;
+  const auto refuse = [&](const Status& why) { done(Refused(audit, why), {}); };
   auto pauses = pauses_;
   // A node may be gone while a pause of it is left: that one can still be ended.
   const bool paused = std::any_of(pauses.begin(), pauses.end(),
                                   [&](const Pause& pause) { return pause.node == wanted.node; });
   if (!wanted.node.empty() && !nodes_.contains(wanted.node) && !(order.resume && paused))
-    return done(UnknownNode(wanted.node), {});
+    return refuse(UnknownNode(wanted.node));
   const auto same = std::find_if(pauses.begin(), pauses.end(), [&](const Pause& pause) {
     return pause.node == wanted.node && pause.key == wanted.key;
   });
@@ -98,9 +104,9 @@ void FleetModel::SetPause(PauseOrder order) {
       std::string others;
       for (const Pause& pause : pauses)
         if (pause.node == wanted.node) others += (others.empty() ? "" : " and of ") + Told(pause);
-      return refuse(Code::kNotFound, "there is no pause of " + Told(wanted) +
-                                         (others.empty() ? "; railctl pause lists those that are"
-                                                         : "; there is one of " + others));
+      return refuse(Status(Code::kNotFound, "there is no pause of " + Told(wanted) +
+                                                (others.empty() ? "; railctl pause lists those that are"
+                                                                : "; there is one of " + others)));
     }
     pauses.erase(same);
     breaker_.Forget(wanted.key);
@@ -111,18 +117,11 @@ void FleetModel::SetPause(PauseOrder order) {
   }
   // A pause is a brake: with a full disk it is still pulled, and only its being remembered fails.
   const bool writable = Writable();
-  Status stored = writable ? store_.SetPauses(pauses) : Status(Code::kResourceExhausted, read_only_);
+  Status stored =
+      writable ? store_.SetPauses(pauses, Stamped(audit)) : Status(Code::kResourceExhausted, read_only_);
   if (!stored.ok() && writable) CannotWrite(stored);
-  if (!stored.ok() && order.resume) return refuse(Code::kResourceExhausted, read_only_);
+  if (!stored.ok() && order.resume) return done(Status(Code::kResourceExhausted, read_only_), {});
   pauses_ = std::move(pauses);
-  if (stored.ok())
-    (void)Audited({0,
-                   {},
-                   wanted.by,
-                   order.resume ? "resume" : "pause",
-                   (wanted.node.empty() ? "all nodes" : wanted.node) + " " +
-                       (wanted.key.empty() ? "all keys" : wanted.key),
-                   wanted.reason});
   v1::SetPauseResponse response;
   for (const Pause& pause : pauses_) *response.add_pauses() = ToWire(pause);
   for (auto& [name, node] : nodes_) {
@@ -175,36 +174,33 @@ void FleetModel::BreakMassDrift() {
 void FleetModel::Forget(const std::string& name, const std::string& who,
                         std::function<void(const Status&, std::vector<Pause>)> answered) {
   const auto done = WhenShown(std::move(answered));
+  AuditRow audit;
+  audit.who = who;
+  audit.action = "forget";
+  audit.subject = name;
   const auto found = nodes_.find(name);
-  if (found == nodes_.end()) return done(UnknownNode(name), {});
+  if (found == nodes_.end()) return done(Refused(audit, UnknownNode(name)), {});
   Node& node = found->second;
   if (node.declared)
-    return done(Status(Code::kFailedPrecondition,
-                       "node \"" + name +
-                           "\" is in the inventory; take it out of its Cluster document and apply that "
-                           "first"),
+    return done(Refused(audit, Status(Code::kFailedPrecondition,
+                                      "node \"" + name +
+                                          "\" is in the inventory; take it out of its Cluster document and "
+                                          "apply that first")),
                 {});
   if (!Writable()) return done(Status(Code::kResourceExhausted, read_only_), {});
-  const Status status = store_.ForgetNode(name);
-  if (!status.ok() && status.code() != Code::kNotFound) {
+  // Its pauses go with it, or they would wait for a name that may come back as another machine.
+  std::vector<Pause> left, dropped;
+  for (const Pause& pause : pauses_) (pause.node == name ? dropped : left).push_back(pause);
+  for (const Pause& pause : dropped)
+    audit.detail +=
+        (audit.detail.empty() ? "with its pause of " : ", ") + (pause.key.empty() ? "all keys" : pause.key);
+  Status status = store_.ForgetNode(name, Stamped(audit));
+  if (status.code() == Code::kNotFound) status = store_.AddAudit(Stamped(audit));  // it never reported
+  if (!status.ok()) {
     CannotWrite(status);
     return done(status, {});
   }
-  // Its pauses go with it, or they would wait for a name that may come back as another machine. After the
-  // node: what cannot be dropped now stays a brake, never the reverse.
-  std::vector<Pause> left, dropped;
-  for (const Pause& pause : pauses_) (pause.node == name ? dropped : left).push_back(pause);
-  const Status stored = dropped.empty() ? Ok() : store_.SetPauses(left);
-  if (stored.ok()) {
-    pauses_ = std::move(left);
-  } else {
-    CannotWrite(stored);
-    dropped.clear();
-  }
-  std::string detail;
-  for (const Pause& pause : dropped)
-    detail += (detail.empty() ? "with its pause of " : ", ") + (pause.key.empty() ? "all keys" : pause.key);
-  (void)Audited({0, {}, who, "forget", name, detail});
+  pauses_ = std::move(left);
   if (node.link) {
     v1::Refusal refusal;
     refusal.set_reason(v1::Refusal::REASON_FORGOTTEN);
@@ -217,11 +213,6 @@ void FleetModel::Forget(const std::string& name, const std::string& who,
   unsaved_.erase(&node);
   nodes_.erase(found);
   reshaped_ = true;
-  if (!stored.ok())
-    return done(Status(Code::kResourceExhausted,
-                       name + " is forgotten, but its pauses are left, since the store takes no writes: " +
-                           read_only_ + ". Later: railctl pause --resume --node " + name),
-                {});
   done(Ok(), std::move(dropped));
 }
 

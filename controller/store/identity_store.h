@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,7 +59,7 @@ struct MemberRecord {
 };
 
 /// Each write is one durable transaction, with its audit row in it: what is not audited has not happened. Any
-/// thread may call anything.
+/// thread may call anything. Times are kept in whole microseconds.
 class IdentityStore {
  public:
   virtual ~IdentityStore() = default;
@@ -67,23 +68,31 @@ class IdentityStore {
   virtual Status AddToken(const TokenRecord& token, const AuditRow& audit) = 0;
   /// NotFound when there is none.
   virtual Status DropToken(const std::string& id, const AuditRow& audit) = 0;
-  virtual Result<std::vector<TokenRecord>> Tokens() const = 0;
+  virtual Result<std::vector<TokenRecord>> Tokens() const = 0;  ///< in the order they were made
 
   /// Takes one use of the token `token_id` (the last one drops it) and puts `member` in the place of the one
   /// of its kind and name. NotFound: no such token, or none of its uses is left: of two racers one gets this.
-  /// FailedPrecondition: it has expired at `member.changed`; AlreadyExists: the uuid is another member's.
+  /// FailedPrecondition: it has expired at `member.changed`; AlreadyExists: the uuid is another member's;
+  /// PermissionDenied: the one of its name is banned. Only a success takes a use.
   virtual Status Join(const std::string& token_id, const MemberRecord& member, const AuditRow& audit) = 0;
   /// A new certificate for a member that shows the counter `renewals`: stores serial and not_after and counts
-  /// up. Aborted when the stored counter is another, or the standing is not kActive; nothing is changed then.
+  /// up. Aborted when the stored counter is another, or the standing is not kActive; NotFound when there is
+  /// no such member; nothing is changed then.
   virtual Status Renew(MemberKind kind, const std::string& name, std::uint64_t renewals,
                        const std::string& serial, std::chrono::system_clock::time_point not_after,
                        const AuditRow& audit) = 0;
-  /// NotFound when there is no such member.
+  /// `by` and `changed` become those of the audit row (who, at). NotFound when there is no such member.
   virtual Status SetStanding(MemberKind kind, const std::string& name, Standing standing,
                              const std::string& reason, const AuditRow& audit) = 0;
   /// Drops the member; NotFound when there is none. A banned one cannot be dropped: FailedPrecondition.
   virtual Status DropMember(MemberKind kind, const std::string& name, const AuditRow& audit) = 0;
-  virtual Result<std::vector<MemberRecord>> Members() const = 0;
+  virtual Result<std::vector<MemberRecord>> Members() const = 0;  ///< by kind and name
 };
+
+/// The one open store of a controller, by both its faces.
+class StateStore : public Store, public IdentityStore {};
+
+/// As OpenSqliteStore; one file, one lock, one writing connection for both.
+Result<std::unique_ptr<StateStore>> OpenStateStore(const std::string& directory);
 
 }  // namespace railwright

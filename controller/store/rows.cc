@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "controller/store/audit_rows.h"
+#include "controller/store/identity_rows.h"
+
 namespace railwright {
 namespace {
-
-Status Damaged(const Database& database, std::string_view table, std::string_view row) {
-  return Status(Code::kDataLoss, database.path() + ": table " + std::string(table) + ", row " +
-                                     std::string(row) + ": the row does not match its digest");
-}
 
 std::string NumberText(std::int64_t value) { return std::to_string(value); }
 
 }  // namespace
+
+Status DamagedRow(const Database& database, std::string_view table, std::string_view row) {
+  return Status(Code::kDataLoss, database.path() + ": table " + std::string(table) + ", row " +
+                                     std::string(row) + ": the row does not match its digest");
+}
 
 std::string GenerationDigest(const StoredGeneration& g) {
   RecordWriter record;
@@ -39,7 +42,7 @@ Result<StoredGeneration> ReadGeneration(const Database& database, const Statemen
   record.Number(g.generation.value).Signed(row.Int(1)).Text(g.author).Text(g.comment);
   record.Number(g.rolled_back_from.value).Number(g.nodes).Number(g.settings).Text(restores).Number(documents);
   if (row.Blob(9) != RowDigest("generations", record.bytes()) || !DecodeRestores(restores, g.restores))
-    return Damaged(database, "generations", NumberText(row.Int(0)));
+    return DamagedRow(database, "generations", NumberText(row.Int(0)));
   return g;
 }
 
@@ -61,11 +64,11 @@ Result<StoredDocument> ReadDocument(const Database& database, const Statement& r
   const std::string digest = DocumentDigest(static_cast<std::uint64_t>(row.Int(0)),
                                             static_cast<std::size_t>(row.Int(1)), d, text_digest);
   const std::string name = NumberText(row.Int(0)) + "/" + NumberText(row.Int(1));
-  if (row.Blob(8) != digest) return Damaged(database, "documents", name);
+  if (row.Blob(8) != digest) return DamagedRow(database, "documents", name);
   if (with_text) {
     d.text = row.Text(7);
     if (TextDigest(d.text) != text_digest)
-      return Damaged(database, "texts", name + " " + d.kind + "/" + d.name);
+      return DamagedRow(database, "texts", name + " " + d.kind + "/" + d.name);
   }
   return d;
 }
@@ -94,7 +97,7 @@ Result<StoredReport> ReadReport(const Database& database, const Statement& row) 
   r.boot_id = row.Text(10);
   const std::string findings = row.Blob(11);
   if (row.Blob(12) != ReportDigest(r, findings) || !DecodeFindings(findings, r.report.findings))
-    return Damaged(database, "reports", r.report.node);
+    return DamagedRow(database, "reports", r.report.node);
   return r;
 }
 
@@ -111,7 +114,7 @@ Result<std::pair<std::string, ChangeRecord>> ReadChange(const Database& database
   const auto sequence = static_cast<std::uint64_t>(row.Int(1));
   if (row.Blob(5) != ChangeDigest(change.first, sequence, row.Int(2), row.Text(3), record) ||
       !DecodeChange(record, change.second))
-    return Damaged(database, "changes", change.first + "/" + NumberText(row.Int(1)));
+    return DamagedRow(database, "changes", change.first + "/" + NumberText(row.Int(1)));
   return change;
 }
 
@@ -124,31 +127,8 @@ std::string PauseDigest(std::size_t position, const Pause& pause) {
 Result<Pause> ReadPause(const Database& database, const Statement& row) {
   Pause pause{row.Text(1), row.Text(2), row.Text(3), row.Text(4)};
   if (row.Blob(5) != PauseDigest(static_cast<std::size_t>(row.Int(0)), pause))
-    return Damaged(database, "pauses", NumberText(row.Int(0)));
+    return DamagedRow(database, "pauses", NumberText(row.Int(0)));
   return pause;
-}
-
-std::string AuditDigest(std::uint64_t id, const AuditRow& row) {
-  RecordWriter record;
-  record.Number(id)
-      .Signed(ToUnixMicros(row.at))
-      .Text(row.who)
-      .Text(row.action)
-      .Text(row.subject)
-      .Text(row.detail);
-  return RowDigest("audit", record.bytes());
-}
-
-Result<AuditRow> ReadAudit(const Database& database, const Statement& row) {
-  AuditRow a;
-  a.id = static_cast<std::uint64_t>(row.Int(0));
-  a.at = NearestToUnixMicros(row.Int(1));
-  a.who = row.Text(2);
-  a.action = row.Text(3);
-  a.subject = row.Text(4);
-  a.detail = row.Text(5);
-  if (row.Blob(6) != AuditDigest(a.id, a)) return Damaged(database, "audit", NumberText(row.Int(0)));
-  return a;
 }
 
 Result<std::vector<StoredDocument>> ReadDocuments(Database& database, std::uint64_t generation,
@@ -213,11 +193,20 @@ Status VerifyRows(Database& database) {
                              [&](const Statement& row) { return ReadChange(database, row); }));
   RW_RETURN_IF_ERROR(ReadAll(database, "SELECT position, node, key, by, reason, digest FROM pauses",
                              [&](const Statement& row) { return ReadPause(database, row); }));
-  RW_ASSIGN_OR_RETURN(const std::string audit,
-                      database.Value("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'audit'"));
-  if (audit.empty()) return Ok();  // a backup of version 1
-  return ReadAll(database, "SELECT id, at_us, who, action, subject, detail, digest FROM audit",
-                 [&](const Statement& row) { return ReadAudit(database, row); });
+  // A backup keeps the version that it was made with.
+  RW_ASSIGN_OR_RETURN(const std::string version, database.Value("PRAGMA user_version"));
+  const int at = std::atoi(version.c_str());
+  if (at < 2) return Ok();
+  if (at < 3)
+    return ReadAll(database, "SELECT id, at_us, who, action, subject, detail, digest FROM audit",
+                   [&](const Statement& row) { return ReadUnchainedAudit(database, row); });
+  RW_RETURN_IF_ERROR(ReadAll(database, (std::string("SELECT ") + kAuditColumns + " FROM audit").c_str(),
+                             [&](const Statement& row) { return ReadAudit(database, row); }));
+  RW_RETURN_IF_ERROR(ReadAll(database, (std::string("SELECT ") + kTokenColumns + " FROM tokens").c_str(),
+                             [&](const Statement& row) { return ReadToken(database, row); }));
+  RW_RETURN_IF_ERROR(ReadAll(database, (std::string("SELECT ") + kMemberColumns + " FROM members").c_str(),
+                             [&](const Statement& row) { return ReadMember(database, row); }));
+  return ReadAuditHead(database).status();
 }
 
 }  // namespace railwright

@@ -28,8 +28,9 @@ Result<StoredReport> ReadReport(const Database& database, const Statement& row);
 Result<std::pair<std::string, ChangeRecord>> ReadChange(const Database& database, const Statement& row);
 /// Columns: position, node, key, by, reason, digest.
 Result<Pause> ReadPause(const Database& database, const Statement& row);
-/// Columns: id, at_us, who, action, subject, detail, digest.
-Result<AuditRow> ReadAudit(const Database& database, const Statement& row);
+
+/// DataLoss: "FILE: table T, row R: the row does not match its digest".
+Status DamagedRow(const Database& database, std::string_view table, std::string_view row);
 
 std::string GenerationDigest(const StoredGeneration& generation);
 std::string DocumentDigest(std::uint64_t generation, std::size_t position, const StoredDocument& document,
@@ -38,7 +39,6 @@ std::string ReportDigest(const StoredReport& report, std::string_view findings);
 std::string ChangeDigest(std::string_view node, std::uint64_t sequence, std::int64_t at_us,
                          std::string_view key, std::string_view record);
 std::string PauseDigest(std::size_t position, const Pause& pause);
-std::string AuditDigest(std::uint64_t id, const AuditRow& row);
 
 /// The documents of one generation, in order. DataLoss when one is missing.
 Result<std::vector<StoredDocument>> ReadDocuments(Database& database, std::uint64_t generation,

@@ -16,6 +16,7 @@ constexpr std::size_t kDropSlack = 1000;
 
 Status SqliteStore::PutReports(const std::vector<NodeWrite>& writes) {
   if (writes.empty()) return Ok();
+  std::lock_guard lock(writing_);
   RW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*writer_));
   std::size_t added = 0;
   for (const NodeWrite& write : writes) RW_RETURN_IF_ERROR(PutReport(write, added));
@@ -126,21 +127,28 @@ Result<std::vector<std::pair<std::string, ChangeRecord>>> SqliteStore::Changes(
   return changes;
 }
 
-Status SqliteStore::ForgetNode(const std::string& node) {
+Status SqliteStore::ForgetNode(const std::string& node, const AuditRow& audit) {
+  std::lock_guard lock(writing_);
   RW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*writer_));
-  std::int64_t reports = 0, changes = 0;
+  std::int64_t changes = 0, others = 0;
   {
     RW_ASSIGN_OR_RETURN(Statement drop, writer_->Prepare("DELETE FROM reports WHERE node = ?"));
     RW_RETURN_IF_ERROR(drop.BindText(node).Run());
-    reports = writer_->Changed();
+    others += writer_->Changed();
+  }
+  {
+    RW_ASSIGN_OR_RETURN(Statement drop, writer_->Prepare("DELETE FROM pauses WHERE node = ?"));
+    RW_RETURN_IF_ERROR(drop.BindText(node).Run());
+    others += writer_->Changed();
   }
   {
     RW_ASSIGN_OR_RETURN(Statement drop, writer_->Prepare("DELETE FROM changes WHERE node = ?"));
     RW_RETURN_IF_ERROR(drop.BindText(node).Run());
     changes = writer_->Changed();
   }
-  if (reports == 0 && changes == 0)
+  if (others == 0 && changes == 0)
     return Status(Code::kNotFound, "node \"" + node + "\" has left nothing in the store");
+  RW_RETURN_IF_ERROR(AppendAudit(*writer_, audit));
   RW_RETURN_IF_ERROR(transaction.Commit());
   changes_ -= std::min(changes_, static_cast<std::size_t>(changes));
   return Ok();

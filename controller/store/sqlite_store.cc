@@ -70,7 +70,8 @@ Result<std::int64_t> SqliteStore::TextId(const StoredDocument& document, const s
   return id;
 }
 
-Status SqliteStore::AddGeneration(const StoredGeneration& g) {
+Status SqliteStore::AddGeneration(const StoredGeneration& g, const AuditRow& audit) {
+  std::lock_guard lock(writing_);
   RW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*writer_));
   {
     RW_ASSIGN_OR_RETURN(const std::string latest, writer_->Value("SELECT max(generation) FROM generations"));
@@ -108,6 +109,7 @@ Status SqliteStore::AddGeneration(const StoredGeneration& g) {
     insert.Bind(d.line).Bind(text).BindBlob(DocumentDigest(g.generation.value, i, d, text_digest));
     RW_RETURN_IF_ERROR(insert.Run());
   }
+  RW_RETURN_IF_ERROR(AppendAudit(*writer_, audit));
   return transaction.Commit();
 }
 
@@ -168,7 +170,8 @@ Result<std::vector<StoredGeneration>> SqliteStore::Generations(std::size_t limit
   }
 }
 
-Status SqliteStore::SetPauses(const std::vector<Pause>& pauses) {
+Status SqliteStore::SetPauses(const std::vector<Pause>& pauses, const AuditRow& audit) {
+  std::lock_guard lock(writing_);
   RW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*writer_));
   RW_RETURN_IF_ERROR(writer_->Execute("DELETE FROM pauses"));
   for (std::size_t i = 0; i < pauses.size(); ++i) {
@@ -179,6 +182,7 @@ Status SqliteStore::SetPauses(const std::vector<Pause>& pauses) {
     insert.BindText(pauses[i].reason).BindBlob(PauseDigest(i, pauses[i]));
     RW_RETURN_IF_ERROR(insert.Run());
   }
+  RW_RETURN_IF_ERROR(AppendAudit(*writer_, audit));
   return transaction.Commit();
 }
 
@@ -195,42 +199,8 @@ Result<std::vector<Pause>> SqliteStore::Pauses() const {
   }
 }
 
-Status SqliteStore::AddAudit(const AuditRow& row) {
-  RW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*writer_));
-  {
-    // The id is chosen here because the digest covers it; AUTOINCREMENT's table remembers ids that are gone.
-    RW_ASSIGN_OR_RETURN(const std::string last, writer_->Value("SELECT seq FROM sqlite_sequence WHERE name = "
-                                                               "'audit'"));
-    const std::uint64_t id = std::strtoull(last.c_str(), nullptr, 10) + 1;
-    RW_ASSIGN_OR_RETURN(Statement insert,
-                        writer_->Prepare("INSERT INTO audit (id, at_us, who, action, subject, "
-                                         "detail, digest) VALUES (?, ?, ?, ?, ?, ?, ?)"));
-    insert.Bind(Signed(id))
-        .Bind(ToUnixMicros(row.at))
-        .BindText(row.who)
-        .BindText(row.action)
-        .BindText(row.subject);
-    RW_RETURN_IF_ERROR(insert.BindText(row.detail).BindBlob(AuditDigest(id, row)).Run());
-  }
-  return transaction.Commit();
-}
-
-Result<std::vector<AuditRow>> SqliteStore::Audit(std::size_t limit) const {
-  RW_ASSIGN_OR_RETURN(const Reader reader, Lend());
-  RW_ASSIGN_OR_RETURN(Statement select,
-                      reader->Prepare("SELECT id, at_us, who, action, subject, detail, digest "
-                                      "FROM audit ORDER BY id DESC LIMIT ?"));
-  select.Bind(Signed(limit));
-  std::vector<AuditRow> rows;
-  while (true) {
-    RW_ASSIGN_OR_RETURN(const bool row, select.Step());
-    if (!row) return rows;
-    RW_ASSIGN_OR_RETURN(AuditRow audit, ReadAudit(*reader, select));
-    rows.push_back(std::move(audit));
-  }
-}
-
 Status SqliteStore::Probe() {
+  std::lock_guard lock(writing_);
   // 64 KiB, so that a disk with one free page is not called healed.
   RW_ASSIGN_OR_RETURN(
       Statement write,
@@ -241,6 +211,11 @@ Status SqliteStore::Probe() {
 
 Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& directory) {
   RW_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, SqliteStore::Open(directory));
+  return store;
+}
+
+Result<std::unique_ptr<StateStore>> OpenStateStore(const std::string& directory) {
+  RW_ASSIGN_OR_RETURN(std::unique_ptr<StateStore> store, SqliteStore::Open(directory));
   return store;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/audit/chain.h"
 #include "railwright/result.h"
 #include "railwright/state.h"
 
@@ -45,20 +46,42 @@ struct StoredReport {
 /// Changes kept for the whole fleet; the oldest go first. At 300 bytes each about 30 MB of disk.
 inline constexpr std::size_t kChangesKept = 100'000;
 
+/// Who did what, and what came of it. Times are kept in whole microseconds, texts as valid UTF-8.
 struct AuditRow {
-  std::uint64_t id = 0;
-  std::chrono::system_clock::time_point at;
-  std::string who, action, subject, detail;
+  std::uint64_t id = 0;  ///< the store's, from 1, without gaps; ignored when a row is written
+  std::chrono::system_clock::time_point at{};
+  std::string who{}, action{}, subject{}, detail{};
+  std::string from{};            ///< the peer's address, as Caller::from; "" when the controller did it
+  std::string serial{};          ///< of the caller's certificate; "" of a local one
+  std::string outcome = "done";  ///< or "refused: …"
+  friend bool operator==(const AuditRow&, const AuditRow&) = default;
+};
+/// What is hashed of it.
+audit::Row ToChain(const AuditRow& row);
+
+/// A row as it lies in the store, not held against its digest: whoever asks checks the chain himself.
+struct ChainedAudit {
+  audit::Row row;
+  std::string hash;  ///< 32 bytes, unless somebody has changed them
+};
+struct AuditPage {
+  std::vector<ChainedAudit> rows;     ///< oldest first
+  bool last = false;                  ///< no row was behind these when they were read
+  std::optional<audit::Head> head{};  ///< read together with them; none when it is missing or damaged
 };
 
-/// One thread writes (the controller's core); any thread may read.
+/// Any thread may call anything. Writes are taken one after the other, each one durable transaction; the
+/// fleet's reports come from one thread (the controller's core), which groups them.
+///
+/// A write that a person causes takes its audit row and writes it in the same transaction: what is not
+/// audited has not happened. What was refused is told by AddAudit.
 class Store {
  public:
   virtual ~Store() = default;
 
   /// Durable (synchronous=FULL) when it returns. Aborted when `generation` is not greater than the latest (a
   /// gap is allowed: agents may remember higher numbers than a restored backup does).
-  virtual Status AddGeneration(const StoredGeneration& generation) = 0;
+  virtual Status AddGeneration(const StoredGeneration& generation, const AuditRow& audit) = 0;
   virtual Result<std::optional<StoredGeneration>> LatestGeneration() const = 0;
   virtual Result<StoredGeneration> GetGeneration(
       Generation generation) const = 0;  ///< NotFound names the range
@@ -82,14 +105,18 @@ class Store {
   /// Newest first.
   virtual Result<std::vector<std::pair<std::string, ChangeRecord>>> Changes(
       const ChangeQuery& query) const = 0;
-  /// Drops the report and history of a node. NotFound when there is none.
-  virtual Status ForgetNode(const std::string& node) = 0;
+  /// Drops the report, the history and the pauses of a node. NotFound when there is none of them; nothing is
+  /// audited then.
+  virtual Status ForgetNode(const std::string& node, const AuditRow& audit) = 0;
 
-  virtual Status SetPauses(const std::vector<Pause>& pauses) = 0;
+  virtual Status SetPauses(const std::vector<Pause>& pauses, const AuditRow& audit) = 0;
   virtual Result<std::vector<Pause>> Pauses() const = 0;
 
   virtual Status AddAudit(const AuditRow& row) = 0;
   virtual Result<std::vector<AuditRow>> Audit(std::size_t limit) const = 0;  ///< newest first
+  /// At most `limit` (1 or more) rows with an id greater than `after`, in one read; `after` 0 begins with
+  /// whatever lies first.
+  virtual Result<AuditPage> AuditChain(std::uint64_t after, std::size_t limit) const = 0;
 
   /// Tries a small durable write: Ok when the store takes writes (again).
   virtual Status Probe() = 0;

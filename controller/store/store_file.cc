@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "controller/store/audit_rows.h"
 #include "controller/store/migrations.h"
 #include "controller/store/store.h"
 
@@ -167,6 +168,8 @@ Status Migrate(Database& database) {
     if (migration.version <= version) continue;
     RW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(database));
     RW_RETURN_IF_ERROR(database.Execute(migration.sql).Within(migration.name));
+    // SQL knows no SHA-256.
+    if (migration.version == 3) RW_RETURN_IF_ERROR(ChainOldAudit(database).Within(migration.name));
     RW_RETURN_IF_ERROR(
         database.Execute(("PRAGMA user_version = " + std::to_string(migration.version)).c_str()));
     RW_RETURN_IF_ERROR(transaction.Commit());

@@ -1,6 +1,7 @@
 // MemoryStore: a Store that remembers, and that a test can make full.
 #pragma once
 
+#include <algorithm>
 #include <mutex>
 
 #include "controller/store/store.h"
@@ -23,12 +24,13 @@ class MemoryStore final : public Store {
     return rows_;
   }
 
-  Status AddGeneration(const StoredGeneration& generation) override {
+  Status AddGeneration(const StoredGeneration& generation, const AuditRow& audit) override {
     std::lock_guard lock(mutex_);
     if (!failure_.ok()) return failure_;
     if (!generations_.empty() && generation.generation <= generations_.rbegin()->first)
       return Status(Code::kAborted, "not greater than the latest");
     generations_[generation.generation] = generation;
+    Append(audit);
     return Ok();
   }
   Result<std::optional<StoredGeneration>> LatestGeneration() const override {
@@ -83,15 +85,21 @@ class MemoryStore final : public Store {
         list.push_back(*it);
     return list;
   }
-  Status ForgetNode(const std::string& node) override {
+  Status ForgetNode(const std::string& node, const AuditRow& audit) override {
     std::lock_guard lock(mutex_);
     if (!failure_.ok()) return failure_;
-    return reports_.erase(node) ? Ok() : Status(Code::kNotFound, node);
+    std::size_t gone = std::erase_if(changes_, [&](const auto& change) { return change.first == node; });
+    gone += std::erase_if(pauses_, [&](const Pause& pause) { return pause.node == node; });
+    gone += reports_.erase(node);
+    if (gone == 0) return Status(Code::kNotFound, node);
+    Append(audit);
+    return Ok();
   }
-  Status SetPauses(const std::vector<Pause>& pauses) override {
+  Status SetPauses(const std::vector<Pause>& pauses, const AuditRow& audit) override {
     std::lock_guard lock(mutex_);
     if (!failure_.ok()) return failure_;
     pauses_ = pauses;
+    Append(audit);
     return Ok();
   }
   Result<std::vector<Pause>> Pauses() const override {
@@ -101,7 +109,7 @@ class MemoryStore final : public Store {
   Status AddAudit(const AuditRow& row) override {
     std::lock_guard lock(mutex_);
     if (!failure_.ok()) return failure_;
-    audit_.push_back(row);
+    Append(row);
     return Ok();
   }
   Result<std::vector<AuditRow>> Audit(std::size_t limit) const override {
@@ -110,12 +118,28 @@ class MemoryStore final : public Store {
     if (list.size() > limit) list.resize(limit);
     return list;
   }
+  Result<AuditPage> AuditChain(std::uint64_t after, std::size_t limit) const override {
+    std::lock_guard lock(mutex_);
+    AuditPage page;
+    for (std::size_t i = after; i < audit_.size() && page.rows.size() < limit; ++i)
+      page.rows.push_back({ToChain(audit_[i]), hashes_[i]});
+    page.last = page.rows.size() < limit;
+    page.head = head_;
+    return page;
+  }
   Status Probe() override {
     std::lock_guard lock(mutex_);
     return failure_;
   }
 
  private:
+  void Append(AuditRow row) {
+    row.id = audit_.size() + 1;
+    head_ = {row.id, *audit::Next(head_.hash, ToChain(row))};
+    hashes_.emplace_back(identity::Bytes(head_.hash));
+    audit_.push_back(std::move(row));
+  }
+
   mutable std::mutex mutex_;
   Status failure_;
   std::size_t commits_ = 0, rows_ = 0;
@@ -124,6 +148,8 @@ class MemoryStore final : public Store {
   std::vector<std::pair<std::string, ChangeRecord>> changes_;
   std::vector<Pause> pauses_;
   std::vector<AuditRow> audit_;
+  std::vector<std::string> hashes_;
+  audit::Head head_{0, *audit::Genesis()};
 };
 
 }  // namespace railwright

@@ -36,7 +36,7 @@ TEST_P(StoreContract, ANewStoreIsEmpty) {
 
 TEST_P(StoreContract, AGenerationComesBackWholeAfterARestart) {
   const StoredGeneration written = MakeGeneration(1);
-  ASSERT_TRUE(store_->AddGeneration(written).ok());
+  ASSERT_TRUE(store_->AddGeneration(written, {}).ok());
   Reopen();
   const auto latest = store_->LatestGeneration();
   ASSERT_TRUE(latest.ok() && latest->has_value());
@@ -52,17 +52,17 @@ TEST_P(StoreContract, AGenerationComesBackWholeAfterARestart) {
 }
 
 TEST_P(StoreContract, GenerationsNeverGoBack) {
-  ASSERT_TRUE(store_->AddGeneration(MakeGeneration(2)).ok());
-  EXPECT_EQ(store_->AddGeneration(MakeGeneration(2)).code(), Code::kAborted);
-  EXPECT_EQ(store_->AddGeneration(MakeGeneration(1)).code(), Code::kAborted);
-  EXPECT_TRUE(store_->AddGeneration(MakeGeneration(9)).ok());
+  ASSERT_TRUE(store_->AddGeneration(MakeGeneration(2), {}).ok());
+  EXPECT_EQ(store_->AddGeneration(MakeGeneration(2), {}).code(), Code::kAborted);
+  EXPECT_EQ(store_->AddGeneration(MakeGeneration(1), {}).code(), Code::kAborted);
+  EXPECT_TRUE(store_->AddGeneration(MakeGeneration(9), {}).ok());
   const auto missing = store_->GetGeneration({10});
   EXPECT_NE(missing.status().message().find("2 to 9"), std::string::npos);
 }
 
 TEST_P(StoreContract, TheListOfGenerationsIsNewestFirstAndCarriesNoText) {
   for (std::uint64_t n = 1; n <= 3; ++n)
-    ASSERT_TRUE(store_->AddGeneration(MakeGeneration(n, "text " + std::to_string(n))).ok());
+    ASSERT_TRUE(store_->AddGeneration(MakeGeneration(n, "text " + std::to_string(n)), {}).ok());
   const auto list = store_->Generations(2);
   ASSERT_TRUE(list.ok());
   ASSERT_EQ(list->size(), 2u);
@@ -121,18 +121,22 @@ TEST_P(StoreContract, ChangesAreNewestFirstAndSifted) {
 
 TEST_P(StoreContract, AForgottenNodeLeavesNothing) {
   ASSERT_TRUE(store_->PutReports({MakeWrite("a", 1), MakeWrite("b", 1)}).ok());
-  EXPECT_TRUE(store_->ForgetNode("a").ok());
+  const std::vector<Pause> others = {{"b", "", "ann", ""}, {"", "link.mtu", "ann", ""}};
+  ASSERT_TRUE(
+      store_->SetPauses({{"a", "", "ann", ""}, others[0], {"a", "link.mtu", "", ""}, others[1]}, {}).ok());
+  EXPECT_TRUE(store_->ForgetNode("a", {}).ok());
+  EXPECT_EQ(*store_->Pauses(), others);
   EXPECT_EQ(store_->Reports()->size(), 1u);
   EXPECT_EQ(store_->Changes({})->size(), 1u);
-  EXPECT_EQ(store_->ForgetNode("a").code(), Code::kNotFound);
+  EXPECT_EQ(store_->ForgetNode("a", {}).code(), Code::kNotFound);
 }
 
 TEST_P(StoreContract, PausesAreReplacedAsAWhole) {
   const std::vector<Pause> pauses = {{"a", "link.mtu", "ann", "works on it"}, {"", "", "bob", ""}};
-  ASSERT_TRUE(store_->SetPauses(pauses).ok());
+  ASSERT_TRUE(store_->SetPauses(pauses, {}).ok());
   Reopen();
   EXPECT_EQ(*store_->Pauses(), pauses);
-  ASSERT_TRUE(store_->SetPauses({}).ok());
+  ASSERT_TRUE(store_->SetPauses({}, {}).ok());
   EXPECT_TRUE(store_->Pauses()->empty());
 }
 

@@ -29,9 +29,9 @@ struct Acknowledged {
       const Acknowledged done{what, n};
       if (write(pipe, &done, sizeof done) != sizeof done) _exit(5);
     };
-    tell('g', (*store)->AddGeneration(MakeGeneration(n, "text " + std::to_string(n))));
+    tell('g', (*store)->AddGeneration(MakeGeneration(n, "text " + std::to_string(n)), {}));
     tell('r', (*store)->PutReports({MakeWrite("a", n), MakeWrite("b", n)}));
-    tell('p', (*store)->SetPauses({{"a", "k" + std::to_string(n), "", ""}}));
+    tell('p', (*store)->SetPauses({{"a", "k" + std::to_string(n), "", ""}}, {}));
   }
 }
 

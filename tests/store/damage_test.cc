@@ -15,10 +15,10 @@ void Fill(const std::string& directory) {
   ASSERT_TRUE(store.ok()) << store.status().ToString();
   for (std::uint64_t n = 1; n <= 3; ++n)
     ASSERT_TRUE(
-        (*store)->AddGeneration(MakeGeneration(n, std::string(3000, static_cast<char>('a' + n)))).ok());
+        (*store)->AddGeneration(MakeGeneration(n, std::string(3000, static_cast<char>('a' + n))), {}).ok());
   for (std::uint64_t n = 1; n <= 40; ++n)
     ASSERT_TRUE((*store)->PutReports({MakeWrite("gpu-" + std::to_string(n), n)}).ok());
-  ASSERT_TRUE((*store)->SetPauses({{"gpu-1", "", "ann", ""}}).ok());
+  ASSERT_TRUE((*store)->SetPauses({{"gpu-1", "", "ann", ""}}, {}).ok());
   ASSERT_TRUE((*store)->AddAudit({0, {}, "ann", "apply", "generation 1", ""}).ok());
 }
 
@@ -89,7 +89,7 @@ TEST_F(DamageTest, AChangedRowIsFoundWhenItIsReadWithItsTableAndName) {
       {"DELETE FROM documents WHERE generation = 3 AND position = 0", "documents", "generation 3"},
       {"UPDATE changes SET at_us = at_us + 1 WHERE node = 'gpu-7'", "changes", "gpu-7/7"},
       {"UPDATE pauses SET key = 'link.mtu'", "pauses", "0"},
-      {"UPDATE audit SET who = 'eve'", "audit", "1"},
+      {"UPDATE audit SET who = 'eve' WHERE id = 3", "audit", "row 3"},
   };
   for (const auto& one : kCases) {
     WriteFile(file_, good_);
