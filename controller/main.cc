@@ -157,7 +157,7 @@ int Serve(const Options& options) {
 
   const SystemClock clock;
   const CatalogDeclarations catalog;
-  auto store = OpenSqliteStore(options.state_dir);
+  auto store = OpenStateStore(options.state_dir);
   if (!store.ok()) return Fail(store.status());
   FleetCore core(**store, clock, catalog);
   const Status loaded = core.Load();

@@ -45,6 +45,9 @@ class AdminDesk {
                   std::function<void(const Status&, v1::ForgetNodeResponse)> done);
 
   /// Whom the records name: an operator by his certificate, whatever he claims; root by what he says he is.
+  static AuditRow ByLine(const Caller& caller, const std::string& claimed);
+  /// Writes down that a call was not let in.
+  void NoteRefused(const Caller& caller, std::string_view method, const Status& why);
   static std::string AuthorOf(const Caller& caller, const std::string& claimed);
 
   /// Finishes what was begun. Before the core stops.

@@ -169,6 +169,25 @@ std::string AdminDesk::AuthorOf(const Caller& caller, const std::string& claimed
   return claimed.empty() ? "root" : claimed;
 }
 
+AuditRow AdminDesk::ByLine(const Caller& caller, const std::string& claimed) {
+  AuditRow row;
+  row.who = AuthorOf(caller, claimed);
+  row.from = caller.from;
+  row.serial = caller.serial;
+  return row;
+}
+
+void AdminDesk::NoteRefused(const Caller& caller, std::string_view method, const Status& why) {
+  AuditRow row = ByLine(caller, "");
+  if (caller.kind == Caller::Kind::kNobody) row.who = "nobody";
+  row.action = "call";
+  row.subject = std::string(method.substr(method.rfind('/') + 1));
+  row.outcome = "refused: " + why.message();
+  row.at = clock_.WallNow();
+  // A disk that is full must not keep a refusal from being one.
+  (void)orders_.Post([this, row = std::move(row)] { (void)store_.AddAudit(row); });
+}
+
 void AdminDesk::Apply(const Caller& caller, v1::ApplyRequest request, Sink<v1::ApplyEvent> sink) {
   auto job = std::make_shared<ApplyJob>();
   job->caller = caller;
@@ -232,7 +251,7 @@ void AdminDesk::Commit(std::shared_ptr<ApplyJob> job, Prepared prepared) {
   if (!job->rollback) next->stored.comment = job->request.comment();
   Installation order;
   order.base = prepared.base->number();
-  order.audit.who = job->author();
+  order.audit = ByLine(job->caller, job->author());
   order.audit.action = job->rollback ? "rollback" : "apply";
   order.audit.subject = "generation " + std::to_string(next->number());
   std::string& detail = order.audit.detail;
@@ -298,6 +317,7 @@ void AdminDesk::SetPause(const Caller& caller, const v1::SetPauseRequest& reques
   PauseOrder order;
   order.pause = FromWire(request.pause());
   order.pause.by = AuthorOf(caller, order.pause.by);
+  order.by = ByLine(caller, order.pause.by);
   if (Status in_scope = order.pause.node.empty() ? CheckWholeScope(caller, "all nodes")
                                                  : CheckScope(caller, {order.pause.node});
       !in_scope.ok())
@@ -320,7 +340,7 @@ void AdminDesk::SetPause(const Caller& caller, const v1::SetPauseRequest& reques
 void AdminDesk::ForgetNode(const Caller& caller, const v1::ForgetNodeRequest& request,
                            std::function<void(const Status&, v1::ForgetNodeResponse)> done) {
   if (Status in_scope = CheckScope(caller, {request.node()}); !in_scope.ok()) return done(in_scope, {});
-  core_.Forget(request.node(), AuthorOf(caller, request.author()),
+  core_.Forget(request.node(), ByLine(caller, request.author()),
                [done = std::move(done)](const Status& status, const std::vector<Pause>& dropped) {
                  v1::ForgetNodeResponse response;
                  for (const Pause& pause : dropped) *response.add_pauses() = ToWire(pause);

@@ -77,7 +77,7 @@ void FleetCore::Handle(Event& event) {
           [&](FollowEvent& e) { model_.Follow(e.generation, clock_.Now() + e.timeout, std::move(e.tell)); },
           [&](WatchEvent& e) { model_.Watch(std::move(e.tell)); },
           [&](PauseOrder& e) { model_.SetPause(std::move(e)); },
-          [&](ForgetEvent& e) { model_.Forget(e.node, e.who, std::move(e.done)); },
+          [&](ForgetEvent& e) { model_.Forget(e.node, e.by, std::move(e.done)); },
       },
       event);
 }
@@ -122,10 +122,10 @@ void FleetCore::SetPause(PauseOrder order) {
   if (!events_.Post(std::move(order))) done(Stopping(), {});
 }
 
-void FleetCore::Forget(std::string node, std::string who,
+void FleetCore::Forget(std::string node, AuditRow by,
                        std::function<void(const Status&, std::vector<Pause>)> done) {
   const auto refused = done;
-  if (!events_.Post(ForgetEvent{std::move(node), std::move(who), std::move(done)})) refused(Stopping(), {});
+  if (!events_.Post(ForgetEvent{std::move(node), std::move(by), std::move(done)})) refused(Stopping(), {});
 }
 
 }  // namespace railwright

@@ -41,7 +41,7 @@ class FleetCore {
               std::function<bool(v1::ApplyEvent)> tell);
   void Watch(std::function<bool(const FleetNews&)> tell);
   void SetPause(PauseOrder order);
-  void Forget(std::string node, std::string who, std::function<void(const Status&, std::vector<Pause>)> done);
+  void Forget(std::string node, AuditRow by, std::function<void(const Status&, std::vector<Pause>)> done);
 
  private:
   struct OpenedEvent {
@@ -63,7 +63,8 @@ class FleetCore {
     std::function<bool(const FleetNews&)> tell;
   };
   struct ForgetEvent {
-    std::string node, who;
+    std::string node;
+    AuditRow by;
     std::function<void(const Status&, std::vector<Pause>)> done;
   };
   using Event = std::variant<OpenedEvent, SaidEvent, GoneEvent, Installation, PlanQuestion, ObserveQuestion,

@@ -84,6 +84,7 @@ struct Installation {
 struct PauseOrder {
   Pause pause;
   bool resume = false;
+  AuditRow by{};  ///< who, from where, by which certificate; the model fills in the rest
   std::function<void(const Status&, v1::SetPauseResponse)> done;
 };
 
@@ -115,7 +116,7 @@ class FleetModel {
   void Watch(std::function<bool(const FleetNews&)> tell);
   void SetPause(PauseOrder order);
   /// `done` is given the pauses that were dropped with the node.
-  void Forget(const std::string& node, const std::string& who,
+  void Forget(const std::string& node, AuditRow by,
               std::function<void(const Status&, std::vector<Pause>)> done);
 
   /// To be called when a batch of the above is done, and at least each 200 ms: publishes, commits,

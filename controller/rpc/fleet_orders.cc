@@ -83,7 +83,7 @@ void FleetModel::Install(Installation order) {
 void FleetModel::SetPause(PauseOrder order) {
   const Pause& wanted = order.pause;
   const auto done = WhenShown(std::move(order.done));
-  AuditRow audit;
+  AuditRow audit = order.by;
   audit.who = wanted.by;
   audit.action = order.resume ? "resume" : "pause";
   audit.subject = (wanted.node.empty() ? "all nodes" : wanted.node) + " " +
@@ -171,11 +171,9 @@ void FleetModel::BreakMassDrift() {
   }
 }
 
-void FleetModel::Forget(const std::string& name, const std::string& who,
+void FleetModel::Forget(const std::string& name, AuditRow audit,
                         std::function<void(const Status&, std::vector<Pause>)> answered) {
   const auto done = WhenShown(std::move(answered));
-  AuditRow audit;
-  audit.who = who;
   audit.action = "forget";
   audit.subject = name;
   const auto found = nodes_.find(name);

@@ -120,7 +120,7 @@ TEST_F(FleetCoreTest, AReportIsInTheViewWhenItIsAcknowledgedAndAForgottenNodeIsN
   EXPECT_EQ(seen.get_future().get(), Verdict::kDrifted);
   Install(SiteYaml(4200, "gpu-002"), [] { return 0; });
   std::promise<bool> known;
-  core_.Forget("gpu-001", "ann", [&](const Status& status, const std::vector<Pause>&) {
+  core_.Forget("gpu-001", {.who = "ann"}, [&](const Status& status, const std::vector<Pause>&) {
     EXPECT_TRUE(status.ok()) << status.ToString();
     known.set_value(core_.view()->Find("gpu-001") != nullptr);
   });

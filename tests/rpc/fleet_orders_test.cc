@@ -21,10 +21,10 @@ TEST_F(FleetModelTest, ANodeThatLeavesTheInventoryStopsEnforcingAndIsKnownUntilF
 
   Status result;
   const auto answered = [&](const Status& status, const std::vector<Pause>&) { result = status; };
-  model_->Forget("gpu-001", "ann", answered);
+  model_->Forget("gpu-001", {.who = "ann"}, answered);
   model_->EndBatch();
   EXPECT_EQ(result.code(), Code::kFailedPrecondition) << "still in the inventory";
-  model_->Forget("gpu-004", "ann", answered);
+  model_->Forget("gpu-004", {.who = "ann"}, answered);
   model_->EndBatch();
   EXPECT_TRUE(result.ok());
   ASSERT_TRUE(link->refused);
@@ -103,7 +103,7 @@ TEST_F(FleetModelTest, ForgettingANodeDropsItsPausesAndNamesThem) {
   ASSERT_TRUE(Install(SiteYaml(4200, "gpu-[001-003]")).ok());
   Status result;
   std::vector<Pause> dropped;
-  model_->Forget("gpu-004", "ann", [&](const Status& status, std::vector<Pause> pauses) {
+  model_->Forget("gpu-004", {.who = "ann"}, [&](const Status& status, std::vector<Pause> pauses) {
     result = status;
     dropped = std::move(pauses);
   });
