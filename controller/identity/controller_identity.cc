@@ -164,6 +164,12 @@ Result<ControllerIdentity> ControllerIdentity::Load(const std::string& state_dir
   return all;
 }
 
+std::vector<identity::Endpoint> ControllerIdentity::At(std::uint16_t port) const {
+  std::vector<identity::Endpoint> all;
+  for (const ServerName& name : names_) all.push_back({name, port});
+  return all;
+}
+
 Result<bool> ControllerIdentity::RenewIfDue(identity::Time now) {
   RW_ASSIGN_OR_RETURN(auto names, ReadNames(folder_ + kNames));
   const Certificate& leaf = chain_.front();

@@ -60,6 +60,8 @@ class ControllerIdentity {
   /// Null where the key is kept off this host.
   const identity::PrivateKey* signer() const { return signer_.get(); }
   const std::vector<identity::ServerName>& names() const { return names_; }
+  /// Each of the names with this port: where a service of the controller is reached.
+  std::vector<identity::Endpoint> At(std::uint16_t port) const;
 
   /// For those that read files themselves.
   std::string chain_file() const { return folder_ + "/controller.pem"; }
