@@ -14,6 +14,7 @@
 #include <iostream>
 #include <memory>
 
+#include "agent/identity/identity_files.h"
 #include "agent/journal/file_journal.h"
 #include "agent/loop/files.h"
 #include "agent/loop/node_agent.h"
@@ -21,6 +22,8 @@
 #include "agent/loop/run_options.h"
 #include "agent/machine/linux_machine.h"
 #include "agent/reconcile/reconciler.h"
+#include "agent/session/identity_way.h"
+#include "agent/session/renewal.h"
 #include "agent/session/route.h"
 #include "agent/session/session.h"
 #include "agent/tools/tools.h"
@@ -36,6 +39,12 @@ std::string BootId() {
 
 Status Run(const RunOptions& options, const Log& log) {
   RW_RETURN_IF_ERROR(BlockSignals());
+  RW_ASSIGN_OR_RETURN(const FrontIdentity me, LoadFrontIdentity(options.state_dir));
+  if (!options.node.empty() && options.node != me.node)
+    return Status(Code::kFailedPrecondition,
+                  "this node joined as " + me.node + ", not as " + options.node +
+                      "; leave --name out, or join again: railwright-agent join --again");
+  const std::string controller = me.controllers.empty() ? "" : me.controllers.front().Text();
   RW_ASSIGN_OR_RETURN(const StateDir state_dir, StateDir::Open(options.state_dir));
   RW_ASSIGN_OR_RETURN(const auto journal, OpenFileJournal(state_dir.journal()));
   RW_ASSIGN_OR_RETURN(const Bell bell, Bell::Make());
@@ -54,25 +63,24 @@ Status Run(const RunOptions& options, const Log& log) {
   Queue<FromController> inbox([&bell] { bell.Ring(); }, InboxBound());
 
   NodeAgentOptions about;
-  about.node = options.node;
+  about.node = me.node;
   about.version = RAILWRIGHT_VERSION;
-  about.controller = options.controller;
+  about.controller = controller;
   about.boot_id = BootId();
   about.management_netdev = options.management_netdev;
   about.missing_hints = missing;
   ReconcilerOptions reconciler;
   reconciler.scan_interval = options.scan_interval;
   reconciler.boot_id = about.boot_id;
-  reconciler.seed = std::hash<std::string>{}(options.node + about.boot_id);
+  reconciler.seed = std::hash<std::string>{}(me.node + about.boot_id);
   SessionOptions dial;
-  dial.controller = options.controller;
-  dial.node = options.node;
+  dial.way = [way = std::make_shared<IdentityWay>(options.state_dir)] { return way->Next(); };
+  dial.node = me.node;
   dial.version = RAILWRIGHT_VERSION;
-  dial.without_identity_or_encryption = options.without_identity_or_encryption;
   about.heartbeat = dial.heartbeat;
 
   Supervisor supervisor;
-  supervisor.Starting(options.node + ": the first pass runs", options.node + ": the first pass still runs");
+  supervisor.Starting(me.node + ": the first pass runs", me.node + ": the first pass still runs");
 
   // loop → session: reports, answers. The session is made after the agent and goes before it.
   std::unique_ptr<Session> session;
@@ -89,9 +97,13 @@ Status Run(const RunOptions& options, const Log& log) {
   session = std::make_unique<Session>(
       dial, [&agent] { return agent.Hello(); }, inbox, [&bell] { bell.Ring(); });
   RW_RETURN_IF_ERROR(session->Start());
+  Renewal renewal({options.state_dir,
+                   [way = std::make_shared<IdentityWay>(options.state_dir)] { return way->Next(); },
+                   {},
+                   [&log](const std::string& text) { log(LogLevel::kInfo, text); }});
 
-  log(LogLevel::kInfo, "railwright-agent " RAILWRIGHT_VERSION " runs " + options.node + ", controller " +
-                           options.controller + ", state in " + options.state_dir);
+  log(LogLevel::kInfo, "railwright-agent " RAILWRIGHT_VERSION " runs " + me.node + ", controller " +
+                           controller + ", state in " + options.state_dir);
   const auto ended = RunLoop({agent, *hints, inbox, bell, state_dir, supervisor, clock, log});
   supervisor.Stopping();
   const Status stopped = agent.Stop();

@@ -18,9 +18,12 @@
 #include <systemd/sd-daemon.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
+#include "controller/enrol/enrolment_port.h"
 #include "controller/identity/controller_identity.h"
 #include "controller/identity/registry.h"
 #include "controller/rpc/descriptors.h"
@@ -131,8 +134,35 @@ Result<std::vector<Address>> Addresses(const Options& options) {
   return addresses;
 }
 
+/// Where agents and operators dial it: its first name, at the ports that it listens on.
+std::vector<identity::Endpoint> Served(const identity::ServerName& name,
+                                       const std::vector<Address>& addresses) {
+  std::vector<identity::Endpoint> served;
+  for (const Address& address : addresses)
+    if (address.kind == Address::Kind::kTcp) served.push_back({name, address.port});
+  return served;
+}
+
+/// What must be looked at from time to time: the controller's own certificate.
+void KeepFresh(ControllerIdentity& identity, EnrolmentPort& enrolment, const Clock& clock) {
+  const auto renewed = identity.RenewIfDue(clock.WallNow());
+  if (!renewed.ok()) return spdlog::error("the controller's certificate: {}", renewed.status().message());
+  if (!*renewed) return;
+  const Status shown = enrolment.Show(identity);
+  spdlog::info("the controller's certificate was renewed{}", shown.ok() ? "" : ": " + shown.message());
+}
+
 int Serve(const Options& options) {
   const auto addresses = Addresses(options);
+  std::optional<identity::Endpoint> enrol;
+  if (!options.enrol.empty()) {
+    auto parsed = identity::Endpoint::Parse(options.enrol);
+    if (!parsed.ok()) {
+      (void)Fail(parsed.status().Within("--enrol"));
+      return kUsage;
+    }
+    enrol = std::move(*parsed);
+  }
   if (!addresses.ok()) {
     (void)Fail(addresses.status());
     return kUsage;
@@ -180,8 +210,21 @@ int Serve(const Options& options) {
   Door door(
       identity->cluster(), [roots = identity->roots()] { return roots; },
       [&registry](const identity::Peer& peer) { return registry.Judge(peer); }, clock);
-  Members members(registry, {options.enrol, identity->ca_pin(), identity->roots_pem()});
+  std::vector<identity::Endpoint> joins;
+  if (enrol) joins.push_back({identity->names().front(), enrol->port});
+  EnrolmentPort enrolment(registry, clock,
+                          {enrol ? std::vector{*enrol} : std::vector<identity::Endpoint>(),
+                           Served(identity->names().front(), *addresses), joins});
+  if (const Status shown = enrolment.Show(*identity); !shown.ok()) return Fail(shown);
+  if (enrol)
+    if (const Status open = enrolment.Start(); !open.ok()) return Fail(open);
+  Members members(registry,
+                  {joins.empty() ? "" : joins.front().Text(), identity->ca_pin(), identity->roots_pem()});
   RpcServer server(core, desk, members, door);
+  door.OnRefused([&desk](const Caller& caller, std::string_view method, const Status& why) {
+    desk.NoteRefused(caller, method, why);
+  });
+  registry.OnRefused([&desk](const AuditRow& row) { desk.Note(row); });
   registry.OnCut([&server](MemberKind kind, const std::string& name, const std::string& why) {
     server.Cut(kind, name, why);
   });
@@ -198,10 +241,16 @@ int Serve(const Options& options) {
                core.view()->state->number(), options.state_dir);
   sd_notify(0, "READY=1");
 
-  int signal_number = 0;
-  sigwait(&stop_signals, &signal_number);
+  int signal_number = -1;
+  while (signal_number < 0) {
+    constexpr timespec kUpkeep{600, 0};
+    signal_number = sigtimedwait(&stop_signals, nullptr, &kUpkeep);
+    KeepFresh(*identity, enrolment, clock);
+  }
   spdlog::info("stopping on signal {}", signal_number);
   sd_notify(0, "STOPPING=1");
+  enrolment.Stop();
+  members.Stop();
   server.Stop();
   spdlog::info("stopped; everything that was acknowledged is in the store");
   return 0;
@@ -231,7 +280,7 @@ int main(int argc, char** argv) {
       ->add_option("--listen", options.listen,
                    "HOST:PORT, where agents and operators show certificates, or unix:PATH, for root on this "
                    "host; may be "
-                   "given more than once (always also unix:DIR/controller.sock)")
+                   "given more than once (without a unix:PATH also unix:DIR/controller.sock)")
       ->type_name("ADDR");
   serve->add_option("--log", options.log, "Format of the log on stderr: text or json")
       ->check(CLI::IsMember({"text", "json"}));
@@ -262,7 +311,10 @@ int main(int argc, char** argv) {
     return code == 0 ? 0 : kUsage;  // 0 is --help and --version
   }
   while (options.state_dir.size() > 1 && options.state_dir.back() == '/') options.state_dir.pop_back();
-  if (options.listen.empty()) options.listen = {"unix:" + options.state_dir + "/controller.sock"};
+  const std::string own = "unix:" + options.state_dir + "/controller.sock";
+  if (std::none_of(options.listen.begin(), options.listen.end(),
+                   [](const std::string& text) { return text.starts_with("unix:"); }))
+    options.listen.insert(options.listen.begin(), own);
   if (*init) return Init(options);
   if (*backup) return Backup(options);
   if (*restore) return Restore(options);

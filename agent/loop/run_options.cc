@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <string_view>
 
-#include "core/wire/address.h"
 #include "railwright/explain.h"
 
 namespace railwright {
@@ -30,11 +29,9 @@ std::variant<RunOptions, RunText> ParseRunOptions(const std::vector<std::string>
       "railwright-agent run"};
   app.footer("Signals: TERM and INT end it cleanly, HUP looks at everything again.");
   app.set_version_flag("--version", "railwright-agent " RAILWRIGHT_VERSION);
-  app.add_option("--controller", options.controller, "unix:/path, 127.0.0.1:PORT or [::1]:PORT")
-      ->required()
-      ->type_name("ADDRESS");
-  app.add_option("--name", options.node, "this node's name in the inventory")
-      ->required()
+  app.add_option(
+         "--name", options.node,
+         "this node's name in the inventory; it must be the one that it joined with (default: that one)")
       ->check(NameProblem)
       ->type_name("NODE");
   app.add_option("--state-dir", options.state_dir, "what must not be forgotten; one agent at a time")
@@ -53,8 +50,6 @@ std::variant<RunOptions, RunText> ParseRunOptions(const std::vector<std::string>
       ->capture_default_str()
       ->check(CLI::Range(1, 86'400))
       ->type_name("SECONDS");
-  app.add_flag("--without-identity-or-encryption", options.without_identity_or_encryption,
-               "also talk to an address beyond this host, where anybody on the way could give orders");
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
@@ -78,9 +73,6 @@ std::variant<RunOptions, RunText> ParseRunOptions(const std::vector<std::string>
   }
   options.scan_interval = std::chrono::milliseconds(static_cast<std::int64_t>(scan_seconds * 1000));
   options.firmware_interval = std::chrono::seconds(firmware_seconds);
-  if (Status status = CheckPlaintextAddress(options.controller, options.without_identity_or_encryption);
-      !status.ok())
-    return RunText{"railwright-agent run: --controller " + status.message() + "\n", ExitCode::kUsage};
   return options;
 }
 

@@ -12,13 +12,11 @@
 namespace railwright {
 
 struct RunOptions {
-  std::string controller;
-  std::string node;
+  std::string node;  ///< "" = as the certificate says
   std::string state_dir = kDefaultStateDir;
   std::string management_netdev;  ///< "" = found by the route to the controller
   std::chrono::milliseconds scan_interval{60'000};
   std::chrono::seconds firmware_interval{600};  ///< a card's flash is asked at most this often
-  bool without_identity_or_encryption = false;
 };
 
 /// The options, or the text to print and the code to exit with (help, version, a usage error).

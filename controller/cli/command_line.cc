@@ -302,8 +302,7 @@ void CommandLine::Impl::AddStanding(CLI::App& parent, bool is_operator) {
             "evict",
             "its certificate counts no more, its connection is cut; it may join again with a new token"),
         std::pair("ban", "the same, and its name and key may not join again until it is evicted instead"),
-        std::pair("hold", "it may not connect until it is admitted"),
-        std::pair("admit", "ends a hold")}) {
+        std::pair("hold", "it may not connect until it is admitted"), std::pair("admit", "ends a hold")}) {
     CLI::App* one =
         Declare(parent, verb, what, ("railctl " + who + " " + verb + " " + name + " --reason \"…\"").c_str(),
                 [this, verb = std::string(verb), is_operator] {

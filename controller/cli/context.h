@@ -37,6 +37,12 @@ struct Context {
 /// in `globals.controller`. InvalidArgument: no address; the errors of Logins::Load.
 Result<std::shared_ptr<const Login>> ChooseLogin(Globals& globals, const Logins& logins);
 
+/// The login with a certificate that has a third of its life before it, renewed when it has not. An error
+/// only when it has expired and no other is given.
+Result<std::shared_ptr<const Login>> Refreshed(std::shared_ptr<const Login> login, const Logins& logins,
+                                               const std::string& controller, Console& console,
+                                               const std::atomic<bool>& interrupted);
+
 /// Options of a call that shows "waiting for …" on stderr when it takes long. The line stands until data or a
 /// note is written.
 CallOptions Waiting(Context& context, const std::string& for_what,

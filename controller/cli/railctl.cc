@@ -35,6 +35,8 @@ ExitCode RunWords(const std::vector<std::string>& words, const Environment& envi
         std::shared_ptr<const Login> login;
         if constexpr (!kOffline<Options>) {
           auto chosen = ChooseLogin(globals, logins);
+          if (chosen.ok())
+            chosen = Refreshed(std::move(*chosen), logins, globals.controller, console, interrupted);
           if (!chosen.ok()) {
             console.Error(chosen.status().message());
             return chosen.status().code() == Code::kInvalidArgument ? ExitCode::kUsage

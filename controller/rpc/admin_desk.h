@@ -46,6 +46,8 @@ class AdminDesk {
 
   /// Whom the records name: an operator by his certificate, whatever he claims; root by what he says he is.
   static AuditRow ByLine(const Caller& caller, const std::string& claimed);
+  /// Writes a row of the audit, in a thread of the desk.
+  void Note(AuditRow row);
   /// Writes down that a call was not let in.
   void NoteRefused(const Caller& caller, std::string_view method, const Status& why);
   static std::string AuthorOf(const Caller& caller, const std::string& claimed);

@@ -184,6 +184,10 @@ void AdminDesk::NoteRefused(const Caller& caller, std::string_view method, const
   row.subject = std::string(method.substr(method.rfind('/') + 1));
   row.outcome = "refused: " + why.message();
   row.at = clock_.WallNow();
+  Note(std::move(row));
+}
+
+void AdminDesk::Note(AuditRow row) {
   // A disk that is full must not keep a refusal from being one.
   (void)orders_.Post([this, row = std::move(row)] { (void)store_.AddAudit(row); });
 }

@@ -78,6 +78,11 @@ void Members::CreateToken(const Caller& by, const v1::CreateTokenRequest& reques
                           Done<v1::CreateTokenResponse> done) {
   Post<v1::CreateTokenResponse>(
       std::move(done), [this, by, request](v1::CreateTokenResponse& response) -> Status {
+        if (options_.enrolment.empty())
+          return Status(Code::kFailedPrecondition,
+                        "nobody can join: this controller was started without --enrol HOST:PORT\nnext: "
+                        "railwright-controller "
+                        "serve … --enrol '[::]:7444'");
         Registry::TokenTerms terms;
         RW_ASSIGN_OR_RETURN(terms.kind, FromWire(request.kind()));
         terms.name = request.name();
