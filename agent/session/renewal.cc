@@ -27,7 +27,7 @@ system_clock::time_point RenewalTime(system_clock::time_point not_before, system
 }
 
 seconds RenewalPause(int failures, double chance) {
-  const seconds most = std::min(kMostPause, kFirstPause * (1LL << std::clamp(failures - 1, 0, 20)));
+  const seconds most = std::min<seconds>(kMostPause, kFirstPause * (1LL << std::clamp(failures - 1, 0, 20)));
   return most / 2 +
          seconds(static_cast<std::int64_t>(std::clamp(chance, 0.0, 1.0) *
                                            static_cast<double>(most.count() - (most / 2).count())));
@@ -68,7 +68,7 @@ seconds Renewal::Look() {
     leaf_ = leaf.der();
     due_ = RenewalTime(leaf.not_before(), leaf.not_after(), chance);
   }
-  if (now < due_) return std::min(kLookAgain, std::chrono::duration_cast<seconds>(due_ - now) + seconds(1));
+  if (now < due_) return std::min<seconds>(kLookAgain, std::chrono::duration_cast<seconds>(due_ - now) + seconds(1));
   const bool ended = leaf.not_after() <= now;
   const Status status = ended && options_.recover ? options_.recover() : Renew();
   if (status.ok()) {

@@ -23,7 +23,7 @@ Ran RunRailctl(std::vector<std::string> words, const Given& given) {
   streams.in_is_terminal = streams.err_is_terminal = given.terminal;
   Console console(out, err, in, streams, clock);
   const std::atomic<bool> never{false};
-  const ExitCode code = Railctl(words, {given.controller, "tester@here"}, console,
+  const ExitCode code = Railctl(words, {given.controller, "tester@here", given.home, ""}, console,
                                 given.interrupted != nullptr ? *given.interrupted : never);
   return {static_cast<int>(code), out.str(), err.str()};
 }

@@ -17,6 +17,7 @@ struct Given {
   std::string input;       ///< standard input
   bool terminal = false;   ///< a person sits there
   const std::atomic<bool>* interrupted = nullptr;
+  std::string home = "/nonexistent/railctl";  ///< where logins are kept
 };
 
 Ran RunRailctl(std::vector<std::string> words, const Given& given);

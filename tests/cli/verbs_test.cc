@@ -411,10 +411,12 @@ TEST_F(VerbsTest, VersionNamesWhatEitherSideLacks) {
   EXPECT_EQ(Run({"version"}).code, 1);
 }
 
-TEST_F(VerbsTest, PlaintextBeyondLoopbackIsRefusedUnlessTheFlagNamesWhatIsGivenUp) {
-  const Ran ran = Run({"status", "--controller", "192.0.2.1:7443"});
-  EXPECT_EQ(ran.code, 64);
-  EXPECT_NE(ran.err.find("--without-identity-or-encryption"), std::string::npos);
+TEST_F(VerbsTest, WithoutALoginAControllerElsewhereIsNotEvenDialled) {
+  for (const char* address : {"192.0.2.1:7443", "127.0.0.1:7443"}) {
+    const Ran ran = Run({"status", "--controller", address});
+    EXPECT_EQ(ran.code, 4);
+    EXPECT_NE(ran.err.find("railctl login LINE"), std::string::npos) << ran.err;
+  }
 }
 
 TEST_F(VerbsTest, AnAddressThatIsNoneIsAWrongCommandLine) {

@@ -28,10 +28,11 @@ void FakeController::Listen() {
   server_ = builder.BuildAndStart();
 }
 
-bool FakeController::ListenOn(const std::string& host) {
+bool FakeController::ListenOn(const std::string& host,
+                              const std::shared_ptr<grpc::ServerCredentials>& credentials) {
   int port = 0;
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(host + ":0", grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(host + ":0", credentials, &port);
   builder.RegisterService(this);
   server_ = builder.BuildAndStart();
   tcp_ = host + ":" + std::to_string(port);

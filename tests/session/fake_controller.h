@@ -31,7 +31,8 @@ class FakeController final : public v1::AgentService::Service {
   std::string Address() const { return tcp_.empty() ? "unix:" + path_ : tcp_; }
   void Listen();
   /// On any free port of "127.0.0.1" or "[::1]"; false when this host has no such address.
-  bool ListenOn(const std::string& host);
+  bool ListenOn(const std::string& host, const std::shared_ptr<grpc::ServerCredentials>& credentials =
+                                             grpc::InsecureServerCredentials());
   /// Ends all streams at once, as a killed controller would.
   void Stop();
   void SetScript(Script script);

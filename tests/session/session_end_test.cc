@@ -6,6 +6,7 @@
 
 #include "agent/session/session.h"
 #include "tests/session/fake_controller.h"
+#include "tests/session/session_fixture.h"
 
 namespace railwright {
 namespace {
@@ -32,7 +33,7 @@ void EndAfter(std::chrono::microseconds age, const FakeController::Script& scrip
   if (listens) controller.Listen();
   Queue<FromController> inbox;
   SessionOptions options;
-  options.controller = controller.Address();
+  options.way = To(controller.Address());
   options.node = "gpu-001";
   options.backoff_first = 1ms;
   options.backoff_max = 4ms;
@@ -100,7 +101,7 @@ TEST(SessionGoodbye, WhatWasSentLastStillArrives) {
   controller.Listen();
   Queue<FromController> inbox;
   SessionOptions options;
-  options.controller = controller.Address();
+  options.way = To(controller.Address());
   options.node = "gpu-001";
   options.backoff_first = 1ms;
   {
@@ -131,7 +132,7 @@ TEST(SessionGoodbye, AControllerThatNeverEndsTheStreamDoesNotHoldUs) {
   controller.Listen();
   Queue<FromController> inbox;
   SessionOptions options;
-  options.controller = controller.Address();
+  options.way = To(controller.Address());
   options.backoff_first = 1ms;
   auto session = std::make_unique<Session>(
       options, [] { return v1::Hello(); }, inbox);

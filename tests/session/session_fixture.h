@@ -18,9 +18,16 @@ namespace railwright {
 
 using namespace std::chrono_literals;
 
+/// A way without certificates, to a fake that is in this process. The programs have none like it.
+inline std::function<Result<Way>()> To(const std::string& address) {
+  return [address]() -> Result<Way> {
+    return Way{.controller = address, .credentials = grpc::InsecureChannelCredentials()};
+  };
+}
+
 inline SessionOptions Options(const FakeController& controller) {
   SessionOptions options;
-  options.controller = controller.Address();
+  options.way = To(controller.Address());
   options.node = "gpu-001";
   options.version = "0.1.0";
   options.backoff_first = 5ms;

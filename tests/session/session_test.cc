@@ -4,11 +4,15 @@
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <future>
 
+#include "agent/session/renewal.h"
 #include "agent/session/route.h"
 #include "tests/session/fake_controller.h"
 #include "tests/session/session_fixture.h"
+#include "tests/store/temp_dir.h"
+#include "tests/support/test_ca.h"
 
 namespace railwright {
 namespace {
@@ -300,15 +304,93 @@ TEST(Session, AControllerThatDoesNotReadIsDropped) {
   stuck = false;
 }
 
-TEST(Session, AnAddressBeyondThisHostNeedsTheFlag) {
+TEST(Session, WithoutAWayItSaysWhyAndGoesOnTrying) {
   FakeController controller;
+  controller.Listen();
   Queue<FromController> inbox;
   SessionOptions options = Options(controller);
-  options.controller = "192.0.2.1:7443";
-  Session session(options, State, inbox);
-  const Status status = session.Start();
-  EXPECT_EQ(status.code(), Code::kFailedPrecondition);
-  EXPECT_NE(status.message().find("--without-identity-or-encryption"), std::string::npos);
+  std::atomic<bool> joined{false};
+  options.way = [&, there = options.way]() -> Result<Way> {
+    if (!joined) return Status(Code::kNotFound, "this node has not joined; railwright-agent join");
+    return there();
+  };
+  Told told;
+  Session session(options, State, inbox, told.Bell());
+  ASSERT_TRUE(session.Start().ok());
+  told.Until(session, "not connected: this node has not joined; railwright-agent join");
+  joined = true;
+  told.Until(session, "connected");
+}
+
+TEST(Session, WhoHangsUpInTheHandshakeIsAskedWhyElsewhere) {
+  // A server that wants certificates of another CA.
+  TempDir directory;
+  const TestCa ours, theirs;
+  FakeController controller;
+  const tls::ServerFiles files = ours.Files(ours.Server(), directory.path());
+  std::ofstream(files.roots) << theirs.roots_pem();
+  ASSERT_TRUE(
+      controller.ListenOn("127.0.0.1", tls::ServerCredentials(files, [](const auto&) { return Ok(); })));
+  Queue<FromController> inbox;
+  SessionOptions options = Options(controller);
+  const auto node = ours.Node("0f2a7c1e-6b1d-4c55-9a57-2f1f6d8a9b01");
+  options.way = [&]() -> Result<Way> {
+    Way way{.controller = controller.Address(), .credentials = nullptr};
+    way.credentials = Must(tls::ClientCredentials(ours.Terms(node), way.verdict));
+    return way;
+  };
+  std::atomic<int> asked{0};
+  options.why_hung_up = [&] {
+    ++asked;
+    return std::string("revoked by ada: stolen");
+  };
+  Told told;
+  Session session(options, State, inbox, told.Bell());
+  ASSERT_TRUE(session.Start().ok());
+  told.Until(session, "(revoked by ada: stolen)");
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(asked, 1) << "it is asked once in a while, not at each attempt";
+}
+
+TEST(Session, AControllerThatIsAnotherIsNamedByWhatItShows) {
+  TempDir directory;
+  const TestCa ours, theirs;
+  FakeController controller;
+  ASSERT_TRUE(
+      controller.ListenOn("127.0.0.1", tls::ServerCredentials(theirs.Files(theirs.Server(), directory.path()),
+                                                              [](const auto&) { return Ok(); })));
+  Queue<FromController> inbox;
+  SessionOptions options = Options(controller);
+  const auto node = ours.Node("0f2a7c1e-6b1d-4c55-9a57-2f1f6d8a9b01");
+  options.way = [&]() -> Result<Way> {
+    Way way{.controller = controller.Address(), .credentials = nullptr};
+    way.credentials = Must(tls::ClientCredentials(ours.Terms(node), way.verdict));
+    return way;
+  };
+  Told told;
+  Session session(options, State, inbox, told.Bell());
+  ASSERT_TRUE(session.Start().ok());
+  told.Until(session, "wrong CA");
+  EXPECT_TRUE(controller.Hellos().empty());
+}
+
+TEST(RenewalTime, IsAboutTwoThirdsOfTheLife) {
+  const auto from = std::chrono::system_clock::now();
+  const auto at = [&](double chance) {
+    return std::chrono::duration_cast<std::chrono::minutes>(RenewalTime(from, from + 30h, chance) - from)
+        .count();
+  };
+  EXPECT_EQ(at(0.5), 20 * 60);
+  EXPECT_EQ(at(0), 17 * 60);
+  EXPECT_EQ(at(1), 23 * 60);
+}
+
+TEST(RenewalPause, GrowsToAQuarterOfAnHourAndIsNeverTheSameForAll) {
+  EXPECT_EQ(RenewalPause(1, 0), 15s);
+  EXPECT_EQ(RenewalPause(1, 1), 30s);
+  EXPECT_EQ(RenewalPause(3, 1), 120s);
+  EXPECT_EQ(RenewalPause(60, 1), 900s);
+  EXPECT_EQ(RenewalPause(60, 0), 450s);
 }
 
 }  // namespace
