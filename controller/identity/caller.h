@@ -21,12 +21,12 @@ struct Caller {
     kNode,      ///< by certificate
   };
   Kind kind = Kind::kNobody;
-  std::string name;                ///< "alice"; a node's name in the inventory; "local"
-  std::string uuid;                ///< of a node
-  std::string serial;              ///< of its certificate; "" of a local one
-  std::string from;                ///< as gRPC shows the peer: "ipv4:10.0.0.7:40312", "unix:"
-  std::vector<std::string> roles;  ///< of an operator, as his certificate says
-  std::string scope = "*";         ///< of an operator: the nodes that he may order about
+  std::string name = {};                ///< "alice"; a node's name in the inventory; "local"
+  std::string uuid = {};                ///< of a node
+  std::string serial = {};              ///< of its certificate; "" of a local one
+  std::string from = {};                ///< as gRPC shows the peer: "ipv4:10.0.0.7:40312", "unix:"
+  std::vector<std::string> roles = {};  ///< of an operator, as his certificate says
+  std::string scope = "*";              ///< of an operator: the nodes that he may order about
 
   /// Whether one of its roles is `role`, or holds it.
   bool Has(Role role) const;

@@ -1,4 +1,4 @@
-// Times and spans as the sentences of this folder say them.
+// Times and spans as sentences about identities say them.
 #pragma once
 
 #include <chrono>
