@@ -40,6 +40,10 @@ class AdminDesk {
   void Rollback(v1::RollbackRequest request, Sink<v1::ApplyEvent> sink);
   void SetPause(const v1::SetPauseRequest& request,
                 std::function<void(const Status&, v1::SetPauseResponse)> done);
+  void StatementsToSign(const v1::StatementsToSignRequest& request, Sink<v1::StatementsToSignEvent> sink);
+  /// `who`: for the audit.
+  void PutSignatures(const v1::PutSignaturesRequest& request, const std::string& who,
+                     std::function<void(const Status&, v1::PutSignaturesResponse)> done);
 
   /// Finishes what was begun. Before the core stops.
   void Stop();

@@ -145,6 +145,19 @@ grpc::ServerUnaryReactor* AdminService::ForgetNode(Context* context, const v1::F
   return reactor;
 }
 
+grpc::ServerUnaryReactor* AdminService::PutSignatures(Context* context,
+                                                      const v1::PutSignaturesRequest* request,
+                                                      v1::PutSignaturesResponse* response) {
+  auto* reactor = context->DefaultReactor();
+  desk_.PutSignatures(
+      *request, context->peer(),
+      [reactor, response](const railwright::Status& status, v1::PutSignaturesResponse answer) {
+        *response = std::move(answer);
+        reactor->Finish(ToGrpc(status));
+      });
+  return reactor;
+}
+
 template <class Event>
 std::shared_ptr<EventStream<Event>> AdminService::Enroll(std::function<std::optional<Event>()> next) {
   std::unique_lock lock(mutex_);
@@ -196,6 +209,15 @@ grpc::ServerWriteReactor<v1::ApplyEvent>* AdminService::Rollback(Context*,
                                                                  const v1::RollbackRequest* request) {
   return Open<v1::ApplyEvent>(
       &MergeApply, [this, request](Sink<v1::ApplyEvent> sink) { desk_.Rollback(*request, std::move(sink)); });
+}
+
+grpc::ServerWriteReactor<v1::StatementsToSignEvent>* AdminService::StatementsToSign(
+    Context*, const v1::StatementsToSignRequest* request) {
+  return Open<v1::StatementsToSignEvent>(
+      [](v1::StatementsToSignEvent&, v1::StatementsToSignEvent&) { return false; },
+      [this, request](Sink<v1::StatementsToSignEvent> sink) {
+        desk_.StatementsToSign(*request, std::move(sink));
+      });
 }
 
 grpc::ServerWriteReactor<v1::WatchEvent>* AdminService::Watch(Context*, const v1::WatchRequest* request) {

@@ -41,6 +41,8 @@ class FleetCore {
               std::function<bool(v1::ApplyEvent)> tell);
   void Watch(std::function<bool(const FleetNews&)> tell);
   void SetPause(PauseOrder order);
+  void Ask(UnsignedQuestion question);
+  void Sign(SignatureOrder order);
   void Forget(std::string node, std::string who, std::function<void(const Status&, std::vector<Pause>)> done);
 
  private:
@@ -66,8 +68,9 @@ class FleetCore {
     std::string node, who;
     std::function<void(const Status&, std::vector<Pause>)> done;
   };
-  using Event = std::variant<OpenedEvent, SaidEvent, GoneEvent, Installation, PlanQuestion, ObserveQuestion,
-                             FollowEvent, WatchEvent, PauseOrder, ForgetEvent>;
+  using Event =
+      std::variant<OpenedEvent, SaidEvent, GoneEvent, Installation, PlanQuestion, ObserveQuestion,
+                   FollowEvent, WatchEvent, PauseOrder, UnsignedQuestion, SignatureOrder, ForgetEvent>;
 
   void Run();
   void Handle(Event& event);

@@ -21,7 +21,7 @@ struct StatementNumber {
 
   std::uint64_t Packed() const { return generation << kIssueBits | issue; }
   static StatementNumber Of(std::uint64_t packed) { return {packed >> kIssueBits, packed & kMostIssue}; }
-  /// "generation 7", "generation 7 (renewed 2 times)".
+  /// "generation 7", "generation 7 (renewed once)", "generation 7 (renewed 2 times)".
   std::string Text() const {
     return "generation " + std::to_string(generation) +
            (issue == 0   ? std::string()
