@@ -21,8 +21,10 @@
 #include <filesystem>
 #include <iostream>
 
+#include "controller/identity/controller_identity.h"
 #include "controller/rpc/descriptors.h"
 #include "controller/rpc/rpc_server.h"
+#include "controller/sign/state_signer.h"
 #include "controller/store/store.h"
 
 namespace {
@@ -134,7 +136,32 @@ int Serve(const Options& options) {
   const CatalogDeclarations catalog;
   auto store = OpenSqliteStore(options.state_dir);
   if (!store.ok()) return Fail(store.status());
-  FleetCore core(**store, clock, catalog);
+  // Who signs what the nodes get. Nobody: nodes are told nothing new, and `railctl status` says why.
+  const auto identity = ControllerIdentity::Load(options.state_dir);
+  if (!identity.ok() && identity.status().code() != Code::kNotFound) return Fail(identity.status());
+  std::unique_ptr<StatementStore> statements;
+  std::optional<StateSigner> signer;
+  FleetOptions fleet;
+  if (identity.ok()) {
+    auto opened = OpenSqliteStatements(options.state_dir);
+    if (!opened.ok()) return Fail(opened.status());
+    statements = std::move(*opened);
+    signer.emplace(
+        SigningTerms{
+            .cluster = identity->cluster(), .signers = identity->signers(), .key = identity->signer()},
+        *statements, clock);
+    if (const Status status = signer->Load(); !status.ok())
+      return Fail(Status(status.code(), status.message() + ". " +
+                                            "Restore a backup: railwright-controller "
+                                            "restore FILE --state-dir " +
+                                            options.state_dir));
+    fleet.endorser = &*signer;
+    if (identity->signer() == nullptr)
+      spdlog::info("the signing key is not on this host: generations wait for railctl sign");
+  } else {
+    spdlog::error("{}; until then no node is sent a state", identity.status().message());
+  }
+  FleetCore core(**store, clock, catalog, fleet);
   const Status loaded = core.Load();
   if (!loaded.ok())
     return Fail(Status(loaded.code(), loaded.message() +

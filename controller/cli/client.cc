@@ -229,6 +229,17 @@ Result<v1::ForgetNodeResponse> AdminClient::ForgetNode(const v1::ForgetNodeReque
                                                                      options, Kind::kOrdering);
 }
 
+Result<v1::PutSignaturesResponse> AdminClient::PutSignatures(const v1::PutSignaturesRequest& request,
+                                                             const CallOptions& options) {
+  return impl_->Unary<v1::PutSignaturesRequest, v1::PutSignaturesResponse>(&Stub::PrepareAsyncPutSignatures,
+                                                                           request, options, Kind::kOrdering);
+}
+Status AdminClient::StatementsToSign(const v1::StatementsToSignRequest& request, const CallOptions& options,
+                                     const std::function<void(v1::StatementsToSignEvent&)>& each) {
+  return impl_->Stream<v1::StatementsToSignEvent>(&Stub::PrepareAsyncStatementsToSign, request, options,
+                                                  Kind::kReading, each);
+}
+
 Status AdminClient::Observe(const v1::ObserveRequest& request, const CallOptions& options,
                             const std::function<void(v1::ObserveEvent&)>& each) {
   return impl_->Stream<v1::ObserveEvent>(&Stub::PrepareAsyncObserve, request, options, Kind::kReading, each);

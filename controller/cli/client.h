@@ -45,9 +45,13 @@ class AdminClient {
   Result<v1::SetPauseResponse> SetPause(const v1::SetPauseRequest&, const CallOptions&);
   Result<v1::ForgetNodeResponse> ForgetNode(const v1::ForgetNodeRequest&, const CallOptions&);
 
+  Result<v1::PutSignaturesResponse> PutSignatures(const v1::PutSignaturesRequest&, const CallOptions&);
+
   /// Streams: `each` sees every event; returns when the controller ended the stream.
   railwright::Status Plan(const v1::PlanRequest&, const CallOptions&,
                           const std::function<void(const v1::PlanEvent&)>& each);
+  railwright::Status StatementsToSign(const v1::StatementsToSignRequest&, const CallOptions&,
+                                      const std::function<void(v1::StatementsToSignEvent&)>& each);
   railwright::Status Observe(const v1::ObserveRequest&, const CallOptions&,
                              const std::function<void(v1::ObserveEvent&)>& each);
   railwright::Status Apply(const v1::ApplyRequest&, const CallOptions&,

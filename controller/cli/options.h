@@ -77,6 +77,17 @@ struct ForgetOptions {
   std::string node;
   bool yes = false;
 };
+struct KeyGenerateOptions {
+  std::string out;
+};
+struct KeyShowOptions {
+  std::string file;
+};
+struct SignOptions {
+  std::string key;               ///< a file
+  std::uint64_t generation = 0;  ///< 0 = the present
+  bool yes = false;
+};
 struct VersionOptions {
   bool client_only = false;
 };
@@ -93,7 +104,8 @@ struct HelpOptions {
 
 using Verb = std::variant<PlanOptions, ApplyOptions, LearnOptions, StatusOptions, DriftOptions, GetOptions,
                           ExplainOptions, WhyOptions, WatchOptions, RollbackOptions, PauseOptions,
-                          ForgetOptions, VersionOptions, CompletionOptions, CompleteOptions, HelpOptions>;
+                          ForgetOptions, KeyGenerateOptions, KeyShowOptions, SignOptions, VersionOptions,
+                          CompletionOptions, CompleteOptions, HelpOptions>;
 
 struct Invocation {
   Globals globals;
