@@ -92,7 +92,8 @@ Status Run(const RunOptions& options, const Log& log) {
        },
        [&session] { return session == nullptr ? std::string("not started") : session->StateText(); },
        [](int pid) { return pid == ::getpid() || IsOurTool(pid); }, log,
-       [&supervisor, &clock] { supervisor.Alive(clock.Now()); }, NetdevTowards});
+       [&supervisor, &clock] { supervisor.Alive(clock.Now()); }, NetdevTowards,
+       [&options] { return LoadNodeTrust(options.state_dir); }});
   RW_RETURN_IF_ERROR(agent.Start());
   session = std::make_unique<Session>(
       dial, [&agent] { return agent.Hello(); }, inbox, [&bell] { bell.Ring(); });

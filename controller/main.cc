@@ -29,6 +29,7 @@
 #include "controller/rpc/descriptors.h"
 #include "controller/rpc/host_names.h"
 #include "controller/rpc/rpc_server.h"
+#include "controller/sign/state_signer.h"
 #include "controller/store/store.h"
 
 namespace {
@@ -189,22 +190,33 @@ int Serve(const Options& options) {
   const CatalogDeclarations catalog;
   auto store = OpenStateStore(options.state_dir);
   if (!store.ok()) return Fail(store.status());
-  FleetCore core(**store, clock, catalog);
+  auto identity = ControllerIdentity::Load(options.state_dir);
+  if (!identity.ok()) return Fail(identity.status());
+  if (const auto renewed = identity->RenewIfDue(clock.WallNow()); !renewed.ok())
+    return Fail(renewed.status());
+
+  // Who signs what the nodes get.
+  const std::string restore_hint =
+      ". Restore a backup: railwright-controller restore FILE --state-dir " + options.state_dir;
+  const auto statements = OpenSqliteStatements(options.state_dir);
+  if (!statements.ok()) return Fail(statements.status());
+  StateSigner signer(
+      {.cluster = identity->cluster(), .signers = identity->signers(), .key = identity->signer()},
+      **statements, clock);
+  if (const Status known = signer.Load(); !known.ok())
+    return Fail(Status(known.code(), known.message() + restore_hint));
+  if (identity->signer() == nullptr)
+    spdlog::info("the signing key is not on this host: generations wait for railctl sign");
+  FleetOptions fleet;
+  fleet.endorser = &signer;
+  FleetCore core(**store, clock, catalog, fleet);
   const Status loaded = core.Load();
-  if (!loaded.ok())
-    return Fail(Status(loaded.code(), loaded.message() +
-                                          ". Restore a backup: railwright-controller restore FILE "
-                                          "--state-dir " +
-                                          options.state_dir));
+  if (!loaded.ok()) return Fail(Status(loaded.code(), loaded.message() + restore_hint));
   const std::string shortage = DescriptorShortage(core.view()->nodes.size(), descriptors);
   if (!shortage.empty()) spdlog::warn("{}", shortage);
   AdminDesk desk(core, **store, catalog, clock);
 
   // Who may come in: the CA's word, what the registry makes of it, and the role that each call needs.
-  auto identity = ControllerIdentity::Load(options.state_dir);
-  if (!identity.ok()) return Fail(identity.status());
-  auto renewed = identity->RenewIfDue(clock.WallNow());
-  if (!renewed.ok()) return Fail(renewed.status());
   Registry registry(**store, *identity->issuer(), clock);
   if (const Status known = registry.Load(); !known.ok()) return Fail(known);
   Door door(
@@ -216,8 +228,6 @@ int Serve(const Options& options) {
                           {enrol ? std::vector{*enrol} : std::vector<identity::Endpoint>(),
                            Served(identity->names().front(), *addresses), joins});
   if (const Status shown = enrolment.Show(*identity); !shown.ok()) return Fail(shown);
-  if (enrol)
-    if (const Status open = enrolment.Start(); !open.ok()) return Fail(open);
   Members members(registry,
                   {joins.empty() ? "" : joins.front().Text(), identity->ca_pin(), identity->roots_pem()});
   RpcServer server(core, desk, members, door);
@@ -237,6 +247,8 @@ int Serve(const Options& options) {
   core.Start();
   const Status started = server.Start({identity->key_file(), identity->chain_file(), identity->roots_file()});
   if (!started.ok()) return Fail(started);
+  if (enrol)
+    if (const Status open = enrolment.Start(); !open.ok()) return Fail(open);
   spdlog::info("railwright-controller {} serves generation {} from {}", RAILWRIGHT_VERSION,
                core.view()->state->number(), options.state_dir);
   sd_notify(0, "READY=1");

@@ -36,6 +36,7 @@ NodeAgent::NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Par
                   parts_.our_pids),
       changes_(parts_.state_dir.changes()),
       latch_(parts_.state_dir.taking_up(), options_.version),
+      seal_(parts_.state_dir.directory(), parts_.trust),
       local_pauses_(parts_.state_dir.local_pauses()),
       management_(options_.management_netdev, options_.controller, parts_.state_dir.management(),
                   parts_.route),
@@ -70,8 +71,11 @@ Status NodeAgent::TakeUp() {
     parts_.log(LogLevel::kError, status.Within("the last known way to the controller").message());
   LookAtManagement();
   RW_RETURN_IF_ERROR(reconciler_.Start());
-
-  return TakeUpKept();
+  if (const Status& damage = seal_.Open(); !damage.ok())
+    parts_.log(LogLevel::kError, damage.message() + ". Until then no new state is taken");
+  const Status kept = TakeUpKept();
+  PublishHello();
+  return kept;
 }
 
 Status NodeAgent::Stop() {
@@ -196,12 +200,15 @@ void NodeAgent::WorkOnTrouble() {
   if (status.ok()) status = management_.Keep();
   if (status.ok())
     status = WriteWhole(parts_.state_dir.pauses(), FormatPauses(controller_pauses_), Sync::kDurable);
+  const bool over = status.ok();
   SetTrouble(std::move(status));
+  if (const auto again = over ? std::exchange(unraised_, {}) : std::nullopt) OnDesired(*again);
 }
 
 bool NodeAgent::Tick() {
   WorkOnTrouble();
   LookAtManagement();
+  LookAtValidity();
   const bool changed = reconciler_.Tick();
   if (latch_.begun() && reconciler_.Report().state_hash == latch_.hash()) latch_.End();
   if (pauses_stale_) LookAtPauses();
@@ -230,8 +237,7 @@ bool NodeAgent::Tick() {
 void NodeAgent::SendReport() {
   if (connection_ == 0) return;
   const std::string before = reporter_.acknowledged();
-  if (auto report = reporter_.Next(reconciler_.Report(), changes_.pending(), parts_.clock.Now()))
-    Say(*report);
+  if (auto report = reporter_.Next(Report(), changes_.pending(), parts_.clock.Now())) Say(*report);
   if (reporter_.acknowledged() != before) PublishHello();  // held by the controller since an earlier life
 }
 
@@ -331,6 +337,9 @@ void NodeAgent::PublishHello() {
   hello_.set_state_hash(state_.hash);
   hello_.set_generation(state_.generation.value);
   hello_.set_report_hash(reporter_.acknowledged());
+  hello_.set_statement(seal_.newest().generation);
+  hello_.set_statement_digest(
+      seal_.newest().generation == 0 ? std::string() : std::string(identity::Bytes(seal_.newest().digest)));
 }
 
 v1::Hello NodeAgent::Hello() const {

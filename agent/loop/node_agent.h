@@ -18,6 +18,7 @@
 #include "agent/loop/progress_machine.h"
 #include "agent/loop/reporter.h"
 #include "agent/loop/state_dir.h"
+#include "agent/loop/state_seal.h"
 #include "agent/reconcile/reconciler.h"
 #include "agent/session/session.h"
 #include "railwright/clock.h"
@@ -36,9 +37,9 @@ struct NodeAgentOptions {
 };
 
 /// Between the mailbox and the reconciler. Owns everything in the state directory but the journal.
-/// - A desired state is parsed and checked, taken by the reconciler, made durable, and only then
-/// acknowledged; a
-///   bad one is answered with the sentence that says why, and the last good one stays in force.
+/// - A desired state is verified (StateSeal), parsed and checked, taken by the reconciler, made durable, and
+///   only then acknowledged; a bad one is answered with the sentence that says why, and the last good one
+///   stays in force.
 /// - A change is durable before it is reported, and kept until the controller says that it is stored.
 /// - While the state directory takes no writes, nothing is written to the machine either.
 class NodeAgent {
@@ -57,6 +58,7 @@ class NodeAgent {
     /// Called before each operation on the machine: a pass that takes long gets on. May be empty.
     std::function<void()> at_work{};
     ManagementLink::Route route{};  ///< needed unless the controller is local or the interface is told
+    StateSeal::Trust trust{};       ///< whose states are taken; without it none is
   };
   /// Everything given outlives it. `reconciler` without paused_now, which is set here.
   NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Parts parts);
@@ -106,7 +108,8 @@ class NodeAgent {
   void OnCommand(v1::Command command, std::uint64_t connection);
   void OnReportAck(const v1::ReportAck& ack);
   void OnPauses(const v1::PauseList& list);
-  Status Take(const v1::DesiredState& message, const DesiredState& state);
+  Status Take(const v1::DesiredState& message, const identity::OpenedEnvelope& opened,
+              const DesiredState& state);
   Status Keep();
   void Answer(const Asked& asked, v1::CommandResult result);
   void RunCommands();
@@ -118,6 +121,8 @@ class NodeAgent {
   void WorkOnTrouble();
   void SetTrouble(Status trouble);
   void LogChange(const ChangeRecord& change) const;
+  void LookAtValidity();
+  const NodeReport& Report();
   Status WriteStatus();
   void LookAtSession();
   void LookAtManagement();
@@ -135,6 +140,7 @@ class NodeAgent {
   Reconciler reconciler_;
   ChangeLog changes_;
   CrashLatch latch_;
+  StateSeal seal_;
   PauseFile local_pauses_;
   ManagementLink management_;
   Management told_management_;  // of the last log line
@@ -143,8 +149,13 @@ class NodeAgent {
 
   DesiredState state_;                      // in force and durable; generation 0: none
   std::optional<v1::DesiredState> unkept_;  // taken, not durable yet: nothing is written meanwhile
-  Generation given_up_;                     // accepted by an earlier life, which died with it again and again
-  std::uint64_t connection_ = 0;            // of the last Welcome
+  std::optional<v1::DesiredState>
+      unraised_;  // verified, but the floor below it is not durable: not taken yet
+  std::optional<identity::Time> valid_until_;  // of the signed state in force
+  bool stale_ = false;                         // past that
+  NodeReport stale_report_;                    // the reconciler's, with the finding that says so
+  Generation given_up_;           // accepted by an earlier life, which died with it again and again
+  std::uint64_t connection_ = 0;  // of the last Welcome
   std::deque<Asked> commands_;
   std::optional<v1::DesiredState> refused_;  // the last one answered with a Nack, for status.json
   std::string refused_message_;

@@ -58,7 +58,10 @@ void NodeAgent::RunCommands() {
       result.set_error("the time given for it had passed before the agent came to it");
       Answer(asked, std::move(result));
     } else if (asked.command.has_plan()) {
-      const auto state = FromWire(asked.command.plan());
+      // Nobody signs what is only asked about. It is parsed, and goes nowhere but into DryRun, which writes
+      // nothing: a state comes into force by OnDesired alone.
+      const Status allowed = seal_.CheckDryRun(asked.command.plan());
+      const auto state = allowed.ok() ? FromWire(asked.command.plan()) : Result<DesiredState>(allowed);
       const auto plan = state.ok() ? DryRun(*state) : Result<Plan>(state.status());
       if (plan.ok())
         *result.mutable_plan() = ToWire(*plan);

@@ -61,7 +61,7 @@ Json ToJson(const StatusFile& status) {
 
 Status NodeAgent::WriteStatus() {
   StatusFile status;
-  status.report = reconciler_.Report();
+  status.report = Report();
   status.report.node = options_.node;
   status.written_at = parts_.clock.WallNow();
   status.started_at = started_at_;

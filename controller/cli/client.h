@@ -52,9 +52,13 @@ class AdminClient {
   Result<v1::SetStandingResponse> SetStanding(const v1::SetStandingRequest&, const CallOptions&);
   Result<v1::RenewResponse> RenewOperator(const v1::RenewRequest&, const CallOptions&);
 
+  Result<v1::PutSignaturesResponse> PutSignatures(const v1::PutSignaturesRequest&, const CallOptions&);
+
   /// Streams: `each` sees every event; returns when the controller ended the stream.
   railwright::Status Plan(const v1::PlanRequest&, const CallOptions&,
                           const std::function<void(const v1::PlanEvent&)>& each);
+  railwright::Status StatementsToSign(const v1::StatementsToSignRequest&, const CallOptions&,
+                                      const std::function<void(v1::StatementsToSignEvent&)>& each);
   railwright::Status Observe(const v1::ObserveRequest&, const CallOptions&,
                              const std::function<void(v1::ObserveEvent&)>& each);
   railwright::Status Apply(const v1::ApplyRequest&, const CallOptions&,

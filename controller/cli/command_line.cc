@@ -51,6 +51,9 @@ struct CommandLine::Impl {
   StandingOptions standing;
   LoginOptions login;
   ContextOptions context;
+  KeyGenerateOptions key_generate;
+  KeyShowOptions key_show;
+  SignOptions sign;
   VersionOptions version;
   CompletionOptions completion;
   std::vector<std::string> help_words, login_words;
@@ -79,6 +82,7 @@ struct CommandLine::Impl {
     DeclareGet();
     DeclareOrderVerbs();
     DeclareTrustVerbs();
+    DeclareSigningVerbs();
     DeclareSelfVerbs();
   }
 
@@ -131,6 +135,7 @@ struct CommandLine::Impl {
   void DeclareOrderVerbs();
   void DeclareTrustVerbs();
   void AddStanding(CLI::App& parent, bool is_operator);
+  void DeclareSigningVerbs();
   void DeclareSelfVerbs();
 
   Status CheckLeftovers(const CLI::App* leaf) const;
@@ -394,6 +399,29 @@ void CommandLine::Impl::DeclareTrustVerbs() {
     });
     one->add_option("name", context.name, "as context list shows it")->type_name("NAME");
   }
+}
+
+void CommandLine::Impl::DeclareSigningVerbs() {
+  CLI::App* s =
+      Declare(app, "sign", "sign what a generation says to each node, with a key kept off the controller",
+              "railctl sign --key ~/signer.key          shows what it is, checks it, asks\n"
+              "railctl sign --key ~/signer.key --generation 42 --yes",
+              [this] { return sign; });
+  s->add_option("--key", sign.key, "a private key (railctl key generate)")->type_name("FILE");
+  s->add_option("--generation", sign.generation, "only this one, or nothing is signed")->type_name("GEN");
+  s->add_flag("-y,--yes", sign.yes, "do not ask");
+
+  CLI::App* k =
+      Declare(app, "key", "keys that sign states", "railctl key generate --out signer.key", nullptr);
+  k->require_subcommand(0, 1);
+  CLI::App* g =
+      Declare(*k, "generate", "make a key in a new file (mode 0600) and print its public half; offline",
+              "railctl key generate --out signer.key > signer.pub", [this] { return key_generate; });
+  g->add_option("--out", key_generate.out, "the file; one that is there is never replaced")
+      ->type_name("FILE");
+  CLI::App* w = Declare(*k, "show", "the pin and the public half of a key; offline",
+                        "railctl key show signer.key", [this] { return key_show; });
+  w->add_option("file", key_show.file, "a private or a public key")->type_name("FILE");
 }
 
 void CommandLine::Impl::DeclareSelfVerbs() {

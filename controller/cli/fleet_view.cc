@@ -51,6 +51,8 @@ NodeView JudgeNode(const v1::NodeStatus& status, std::chrono::system_clock::time
   const std::string desired = std::to_string(status.desired_generation());
   if (!status.nack().empty()) {
     Worsen(node, Verdict::kDrifted, "refused generation " + desired + ": " + status.nack());
+  } else if (status.generation() < status.desired_generation() && !status.waits().empty()) {
+    Worsen(node, Verdict::kPending, "generation " + desired + " is not sent: " + status.waits());
   } else if (status.generation() < status.desired_generation()) {
     Worsen(node, Verdict::kPending,
            status.generation() == 0

@@ -103,6 +103,17 @@ struct ContextOptions {
   enum class What : std::uint8_t { kList, kUse, kRemove } what = What::kList;
   std::string name;
 };
+struct KeyGenerateOptions {
+  std::string out;
+};
+struct KeyShowOptions {
+  std::string file;
+};
+struct SignOptions {
+  std::string key;               ///< a file
+  std::uint64_t generation = 0;  ///< 0 = the present
+  bool yes = false;
+};
 struct VersionOptions {
   bool client_only = false;
 };
@@ -120,7 +131,8 @@ struct HelpOptions {
 using Verb = std::variant<PlanOptions, ApplyOptions, LearnOptions, StatusOptions, DriftOptions, GetOptions,
                           ExplainOptions, WhyOptions, WatchOptions, RollbackOptions, PauseOptions,
                           ForgetOptions, TokenOptions, StandingOptions, LoginOptions, ContextOptions,
-                          VersionOptions, CompletionOptions, CompleteOptions, HelpOptions>;
+                          KeyGenerateOptions, KeyShowOptions, SignOptions, VersionOptions, CompletionOptions,
+                          CompleteOptions, HelpOptions>;
 
 struct Invocation {
   Globals globals;

@@ -12,7 +12,8 @@ namespace {
 template <class T>
 constexpr bool kOffline = std::is_same_v<T, ExplainOptions> || std::is_same_v<T, CompletionOptions> ||
                           std::is_same_v<T, HelpOptions> || std::is_same_v<T, CompleteOptions> ||
-                          std::is_same_v<T, LoginOptions> || std::is_same_v<T, ContextOptions>;
+                          std::is_same_v<T, LoginOptions> || std::is_same_v<T, ContextOptions> ||
+                          std::is_same_v<T, KeyGenerateOptions> || std::is_same_v<T, KeyShowOptions>;
 
 // words → invocation → address → verb. Nothing is dialled before a verb asks.
 ExitCode RunWords(const std::vector<std::string>& words, const Environment& environment, Console& console,
@@ -39,8 +40,9 @@ ExitCode RunWords(const std::vector<std::string>& words, const Environment& envi
             chosen = Refreshed(std::move(*chosen), logins, globals.controller, console, interrupted);
           if (!chosen.ok()) {
             console.Error(chosen.status().message());
-            return chosen.status().code() == Code::kInvalidArgument ? ExitCode::kUsage
-                                                                    : ExitOf(chosen.status());
+            if (chosen.status().code() == Code::kInvalidArgument) return ExitCode::kUsage;
+            return chosen.status().code() == Code::kNotFound ? ExitCode::kNotPermitted
+                                                             : ExitOf(chosen.status());
           }
           login = std::move(*chosen);
         }

@@ -3,6 +3,7 @@
 
 #include "controller/cli/command_line.h"
 #include "controller/cli/context.h"
+#include "core/identity/key.h"
 
 namespace railwright::cli {
 
@@ -22,10 +23,17 @@ ExitCode Run(Context& context, const TokenOptions& options);
 ExitCode Run(Context& context, const StandingOptions& options);
 ExitCode Run(Context& context, const LoginOptions& options);
 ExitCode Run(Context& context, const ContextOptions& options);
+ExitCode Run(Context& context, const KeyGenerateOptions& options);
+ExitCode Run(Context& context, const KeyShowOptions& options);
+ExitCode Run(Context& context, const SignOptions& options);
 ExitCode Run(Context& context, const VersionOptions& options);
 ExitCode Run(Context& context, const CompletionOptions& options);
 /// Prints candidates, one a line; ":files" first when file names fit too. Never an error: a shell asks.
 ExitCode RunComplete(Context& context, const CommandLine& line, const CompleteOptions& options);
 ExitCode RunHelp(Context& context, const CommandLine& line, const HelpOptions& options);
+
+/// A file of `railctl key generate`. FailedPrecondition when others may read it, InvalidArgument when it
+/// holds another kind of key.
+Result<identity::PrivateKey> ReadSigningKey(const std::string& path);
 
 }  // namespace railwright::cli

@@ -51,6 +51,9 @@ class AdminDesk {
   /// Writes down that a call was not let in.
   void NoteRefused(const Caller& caller, std::string_view method, const Status& why);
   static std::string AuthorOf(const Caller& caller, const std::string& claimed);
+  void StatementsToSign(const v1::StatementsToSignRequest& request, Sink<v1::StatementsToSignEvent> sink);
+  void PutSignatures(const Caller& caller, const v1::PutSignaturesRequest& request,
+                     std::function<void(const Status&, v1::PutSignaturesResponse)> done);
 
   /// Finishes what was begun. Before the core stops.
   void Stop();

@@ -205,6 +205,15 @@ grpc::ServerUnaryReactor* AdminService::RenewOperator(Context* context, const v1
       });
 }
 
+grpc::ServerUnaryReactor* AdminService::PutSignatures(Context* context,
+                                                      const v1::PutSignaturesRequest* request,
+                                                      v1::PutSignaturesResponse* response) {
+  return Ask<v1::PutSignaturesResponse>("railwright.v1.AdminService/PutSignatures", context, response,
+                                        [this, request](const Caller& caller, auto done) {
+                                          desk_.PutSignatures(caller, *request, std::move(done));
+                                        });
+}
+
 template <class Event>
 std::shared_ptr<EventStream<Event>> AdminService::Enroll(const Caller& caller,
                                                          std::function<std::optional<Event>()> next) {
@@ -269,6 +278,16 @@ grpc::ServerWriteReactor<v1::ApplyEvent>* AdminService::Rollback(Context* contex
                               [this, request](const Caller& caller, Sink<v1::ApplyEvent> sink) {
                                 desk_.Rollback(caller, *request, std::move(sink));
                               });
+}
+
+grpc::ServerWriteReactor<v1::StatementsToSignEvent>* AdminService::StatementsToSign(
+    Context* context, const v1::StatementsToSignRequest* request) {
+  return Open<v1::StatementsToSignEvent>(
+      "railwright.v1.AdminService/StatementsToSign", context,
+      [](v1::StatementsToSignEvent&, v1::StatementsToSignEvent&) { return false; },
+      [this, request](const Caller&, Sink<v1::StatementsToSignEvent> sink) {
+        desk_.StatementsToSign(*request, std::move(sink));
+      });
 }
 
 grpc::ServerWriteReactor<v1::WatchEvent>* AdminService::Watch(Context* context,

@@ -49,6 +49,9 @@ class AdminService final : public v1::AdminService::CallbackService {
   Unary* Members(Context*, const v1::MembersRequest*, v1::MembersResponse*) override;
   Unary* SetStanding(Context*, const v1::SetStandingRequest*, v1::SetStandingResponse*) override;
   Unary* RenewOperator(Context*, const v1::RenewRequest*, v1::RenewResponse*) override;
+  grpc::ServerWriteReactor<v1::StatementsToSignEvent>* StatementsToSign(
+      Context*, const v1::StatementsToSignRequest*) override;
+  Unary* PutSignatures(Context*, const v1::PutSignaturesRequest*, v1::PutSignaturesResponse*) override;
 
   template <class Request, class Response>
   Unary* Read(const char* method, Context*, const Request*, Response*,

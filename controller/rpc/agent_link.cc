@@ -55,7 +55,7 @@ struct Split {
   std::size_t size;  // of the whole
 };
 
-Split SplitDesired(std::uint64_t generation, const NodeDesired& desired) {
+Split SplitDesired(std::uint64_t generation, const NodeDesired& desired, const std::string& envelope = {}) {
   Split split;
   split.head = Wire()
                    .Number(v1::DesiredState::kGenerationFieldNumber, generation)
@@ -65,6 +65,7 @@ Split SplitDesired(std::uint64_t generation, const NodeDesired& desired) {
                    .Text(v1::DesiredState::kOverlayFieldNumber, desired.overlay)
                    .Text(v1::DesiredState::kHashFieldNumber, desired.hash)
                    .Take();
+  if (!envelope.empty()) split.tail += Wire().Text(v1::DesiredState::kEnvelopeFieldNumber, envelope).Take();
   split.size = split.head.size() + desired.group->size() + split.tail.size();
   return split;
 }
@@ -84,8 +85,8 @@ Outbound ToOutbound(const v1::ControllerMessage& message) {
   return out;
 }
 
-Outbound DesiredOutbound(std::uint64_t generation, const NodeDesired& desired) {
-  Split split = SplitDesired(generation, desired);
+Outbound DesiredOutbound(std::uint64_t generation, const NodeDesired& desired, const std::string& envelope) {
+  Split split = SplitDesired(generation, desired, envelope);
   Outbound out;
   out.kind = Outbound::Kind::kDesired;
   out.head = Wire().Head(v1::ControllerMessage::kDesiredFieldNumber, split.size).Append(split.head).Take();

@@ -24,8 +24,8 @@ struct Outbound {
 
 Outbound ToOutbound(const v1::ControllerMessage& message);
 /// ControllerMessage.desired.
-Outbound DesiredOutbound(std::uint64_t generation, const NodeDesired& desired);
-/// ControllerMessage.command with a dry run.
+Outbound DesiredOutbound(std::uint64_t generation, const NodeDesired& desired, const std::string& envelope);
+/// ControllerMessage.command with a dry run, which nobody signs.
 Outbound PlanOutbound(std::uint64_t id, std::int64_t deadline_ms, std::uint64_t generation,
                       const NodeDesired& desired);
 
@@ -48,6 +48,8 @@ class AgentLink {
   virtual const Caller& caller() const = 0;
   /// For logs: "unix:", "ipv4:127.0.0.1:40412".
   virtual std::string peer() const = 0;
+  /// Of the node at the other end, as its certificate proves; "" when nothing proves it.
+  std::string uuid() const { return caller().uuid; }
 };
 
 }  // namespace railwright

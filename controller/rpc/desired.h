@@ -1,4 +1,4 @@
-// desired: a resolved generation as the bytes that nodes get. Pure.
+// FleetState: one generation, resolved. Pure.
 #pragma once
 
 #include <map>
@@ -8,18 +8,11 @@
 #include <vector>
 
 #include "controller/fleet/documents.h"
+#include "controller/fleet/node_desired.h"
 #include "controller/store/store.h"
 #include "railwright/v1/admin.pb.h"
 
 namespace railwright {
-
-/// What one node is sent. `group` is shared by all nodes that resolve to the same settings, in memory and,
-/// slice by slice, on the wire.
-struct NodeDesired {
-  std::shared_ptr<const std::string> group;  ///< GroupPayload, serialised once
-  std::string overlay;                       ///< NodeOverlay
-  std::string hash;                          ///< StateHash of the two
-};
 
 /// One generation, resolved. Immutable and shared.
 struct FleetState {
@@ -31,14 +24,5 @@ struct FleetState {
 
   std::uint64_t number() const { return stored.generation.value; }
 };
-
-/// The desired bytes of every node of `resolved`, with what is to be put back.
-std::map<std::string, NodeDesired> BuildDesired(const Resolved& resolved,
-                                                const std::vector<NodeKey>& restores);
-/// For a node that left the inventory: nothing is enforced there any more.
-NodeDesired RetiredDesired(const std::string& node);
-
-/// The resolved settings of all nodes, counted.
-std::uint64_t CountSettings(const Resolved& resolved);
 
 }  // namespace railwright

@@ -84,7 +84,11 @@ void FleetModel::OnMessage(const std::shared_ptr<AgentLink>& link, v1::AgentMess
     case v1::AgentMessage::kHeartbeat: OnHeartbeat(node, message.heartbeat()); break;
     case v1::AgentMessage::kAck:
       node.enforced_hash = message.ack().hash();
-      if (message.ack().generation() >= state_->number()) {
+      if (message.ack().statement() > node.held_number) {
+        node.held_number = message.ack().statement();
+        node.held_digest.clear();  // that of what was sent
+      }
+      if (message.ack().generation() >= state_->number() || message.ack().hash() == DesiredOf(node).hash) {
         node.nack.clear();
         node.nack_hash.clear();
       }
@@ -164,6 +168,13 @@ void FleetModel::Welcome(Node& node, const v1::Hello& hello) {
   node.catalog_hash = hello.catalog_hash();
   node.enforced_hash = hello.state_hash();
   node.sent_hash.clear();
+  node.sent_number = 0;
+  node.uuid = node.link->uuid();
+  // An agent that tells no number tells its generation.
+  node.held_number =
+      std::max(hello.statement(),
+               identity::StatementNumber{std::min(hello.generation(), kNumberMost >> 16), 0}.Packed());
+  node.held_digest = hello.statement() == node.held_number ? hello.statement_digest() : std::string();
   node.same_build = hello.version() == RAILWRIGHT_VERSION;
   node.features = {hello.features().begin(), hello.features().end()};
   node.missing.clear();
@@ -197,14 +208,17 @@ void FleetModel::Welcome(Node& node, const v1::Hello& hello) {
   (void)node.link->Send(ToOutbound(message));
 
   PushPauses(node);
-  const bool believable = hello.generation() <= state_->number() + kGenerationsAheadMost;
-  if (believable && hello.generation() > highest_generation_) {
-    highest_generation_ = hello.generation();
+  // What it enforces, or has accepted and not come to enforce.
+  const std::uint64_t claimed =
+      std::max(hello.generation(), identity::StatementNumber::Of(hello.statement()).generation);
+  const bool believable = claimed <= state_->number() + kGenerationsAheadMost;
+  if (believable && claimed > highest_generation_) {
+    highest_generation_ = claimed;
     reshaped_ = true;
   }
-  const bool ahead = hello.generation() > state_->number() && hello.state_hash() != DesiredOf(node).hash;
+  const bool ahead = claimed > state_->number() && hello.state_hash() != DesiredOf(node).hash;
   if (!believable) {
-    node.nack = "the node claims generation " + std::to_string(hello.generation()) + ", the controller has " +
+    node.nack = "the node claims generation " + std::to_string(claimed) + ", the controller has " +
                 std::to_string(state_->number()) +
                 "; no backup is that old, so the number is not believed. Stop railwright-agent there, remove "
                 "desired.bin from its --state-dir and start it: it then takes the state from here";
@@ -212,7 +226,7 @@ void FleetModel::Welcome(Node& node, const v1::Hello& hello) {
     spdlog::warn("node {}: {}", node.name, node.nack);
   } else if (ahead) {
     // After a restore of an older backup. Sending it would make the agent go back, which it refuses.
-    node.nack = "the node has generation " + std::to_string(hello.generation()) + ", the controller only " +
+    node.nack = "the node has generation " + std::to_string(claimed) + ", the controller only " +
                 std::to_string(state_->number()) +
                 " (restored from an older backup?); railctl apply or rollback makes a generation above both";
     node.nack_hash.clear();

@@ -78,6 +78,8 @@ void FleetCore::Handle(Event& event) {
           [&](WatchEvent& e) { model_.Watch(std::move(e.tell)); },
           [&](PauseOrder& e) { model_.SetPause(std::move(e)); },
           [&](ForgetEvent& e) { model_.Forget(e.node, e.by, std::move(e.done)); },
+          [&](UnsignedQuestion& e) { model_.Ask(std::move(e)); },
+          [&](SignatureOrder& e) { model_.Sign(std::move(e)); },
       },
       event);
 }
@@ -115,6 +117,16 @@ void FleetCore::Follow(std::uint64_t generation, std::chrono::milliseconds timeo
 
 void FleetCore::Watch(std::function<bool(const FleetNews&)> tell) {
   (void)events_.Post(WatchEvent{std::move(tell)});
+}
+
+void FleetCore::Ask(UnsignedQuestion question) {
+  const auto done = question.done;
+  if (!events_.Post(std::move(question))) done(nullptr, {});
+}
+
+void FleetCore::Sign(SignatureOrder order) {
+  const auto done = order.done;
+  if (!events_.Post(std::move(order))) done(Stopping(), 0);
 }
 
 void FleetCore::SetPause(PauseOrder order) {

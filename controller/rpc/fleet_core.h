@@ -42,6 +42,8 @@ class FleetCore {
   void Watch(std::function<bool(const FleetNews&)> tell);
   void SetPause(PauseOrder order);
   void Forget(std::string node, AuditRow by, std::function<void(const Status&, std::vector<Pause>)> done);
+  void Ask(UnsignedQuestion question);
+  void Sign(SignatureOrder order);
 
  private:
   struct OpenedEvent {
@@ -67,8 +69,9 @@ class FleetCore {
     AuditRow by;
     std::function<void(const Status&, std::vector<Pause>)> done;
   };
-  using Event = std::variant<OpenedEvent, SaidEvent, GoneEvent, Installation, PlanQuestion, ObserveQuestion,
-                             FollowEvent, WatchEvent, PauseOrder, ForgetEvent>;
+  using Event =
+      std::variant<OpenedEvent, SaidEvent, GoneEvent, Installation, PlanQuestion, ObserveQuestion,
+                   FollowEvent, WatchEvent, PauseOrder, UnsignedQuestion, SignatureOrder, ForgetEvent>;
 
   void Run();
   void Handle(Event& event);

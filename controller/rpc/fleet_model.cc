@@ -69,6 +69,7 @@ std::shared_ptr<const NodeView> FleetModel::ViewOf(const Node& node) const {
   view->catalog_hash = node.catalog_hash;
   view->missing = node.missing;
   view->nack = node.nack;
+  view->waits = node.waits;
   const auto desired = state_->desired.find(node.name);
   if (desired != state_->desired.end())
     view->desired_hash = desired->second.hash;
@@ -112,21 +113,6 @@ NodeDesired FleetModel::DesiredOf(const Node& node) const {
   return found != state_->desired.end() ? found->second : RetiredDesired(node.name);
 }
 
-void FleetModel::Push(Node& node) {
-  // With no generation, or one that could not be resolved, there is nothing to say: agents keep what they
-  // have.
-  if (!node.link || state_->number() == 0 || !state_->problem.empty()) return;
-  const NodeDesired desired = DesiredOf(node);
-  if (desired.hash != node.nack_hash) {
-    node.nack.clear();  // it was another state that the node refused
-    node.nack_hash.clear();
-  }
-  if (desired.hash == node.sent_hash || (node.sent_hash.empty() && desired.hash == node.enforced_hash))
-    return;
-  node.sent_hash = desired.hash;
-  (void)node.link->Send(DesiredOutbound(state_->number(), desired));
-}
-
 void FleetModel::PushPauses(Node& node) {
   if (!node.link) return;
   v1::ControllerMessage message;
@@ -144,6 +130,7 @@ void FleetModel::Unlink(Node& node) {
   node.ack.reset();
   node.held_back = false;
   node.sent_hash.clear();
+  node.sent_number = 0;
   Touch(node);
 }
 
@@ -221,6 +208,7 @@ void FleetModel::EndBatch() {
   const Clock::Steady now = clock_.Now();
   if (!read_only_.empty() && now >= next_probe_) (void)Writable();
   NoteSilence(now);
+  LookAtRenewals(now);
   BreakMassDrift();
   // Shown first, told afterwards: who hears that something happened may ask for it at once.
   Publish();

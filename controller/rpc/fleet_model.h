@@ -15,6 +15,7 @@
 #include "controller/rpc/agent_link.h"
 #include "controller/rpc/drift_breaker.h"
 #include "controller/rpc/fleet_view.h"
+#include "controller/sign/endorser.h"
 #include "controller/store/store.h"
 #include "railwright/catalog.h"
 #include "railwright/clock.h"
@@ -32,6 +33,8 @@ struct FleetOptions {
   std::size_t findings_bytes_most =
       8 << 20;                       ///< of one node's findings, together (40 of them have some 12 KiB)
   std::size_t catalogs_most = 1000;  ///< hashes of other builds' catalogues that are remembered
+  Endorser* endorser = nullptr;      ///< without one no node is sent a state: agents take signed ones only
+  std::chrono::milliseconds renewal_look_every{60'000};  ///< whether signed states are to be renewed
 };
 
 /// What watchers are told.
@@ -81,6 +84,17 @@ struct Installation {
   std::function<void(const Status&)> done;
 };
 
+/// What waits for signatures, with what it is about.
+struct UnsignedQuestion {
+  std::function<void(std::shared_ptr<const FleetState>, std::vector<Unsigned>)> done;
+};
+
+struct SignatureOrder {
+  std::vector<SignatureOffer> offers;
+  AuditRow by{};  ///< who, from where, by which certificate; the model fills in the rest
+  std::function<void(const Status&, std::uint64_t taken)> done;
+};
+
 struct PauseOrder {
   Pause pause;
   bool resume = false;
@@ -115,6 +129,8 @@ class FleetModel {
   /// Tells every node at once, and from then on what changes, until `tell` gives false.
   void Watch(std::function<bool(const FleetNews&)> tell);
   void SetPause(PauseOrder order);
+  void Ask(UnsignedQuestion question);
+  void Sign(SignatureOrder order);
   /// `done` is given the pauses that were dropped with the node.
   void Forget(const std::string& node, AuditRow by,
               std::function<void(const Status&, std::vector<Pause>)> done);
@@ -134,9 +150,14 @@ class FleetModel {
     std::string agent_version, boot_id, catalog_hash;
     std::set<std::string> features;
     std::vector<std::string> missing;
-    bool same_build = false;    // its report hashes can be checked here
-    std::string enforced_hash;  // the state that it says it has
-    std::string sent_hash;      // the state that this link was sent last
+    bool same_build = false;        // its report hashes can be checked here
+    std::string enforced_hash;      // the state that it says it has
+    std::string sent_hash;          // the state that this link was sent last
+    std::uint64_t sent_number = 0;  // and its statement
+    std::string uuid;               // as its link proved
+    std::uint64_t held_number = 0;  // the newest statement that it says it accepted
+    std::string held_digest;
+    std::string waits;  // why it is not sent its state; "" = it is
     std::string nack, nack_hash;
     std::shared_ptr<Heard> heard = std::make_shared<Heard>();
     bool silent = true;                                // as watchers were told
@@ -173,7 +194,7 @@ class FleetModel {
   void Publish();
   std::shared_ptr<const NodeView> ViewOf(const Node& node) const;
   NodeDesired DesiredOf(const Node& node) const;
-  void Push(Node& node);
+  void Push(Node& node) { Push(std::vector<Node*>{&node}); }
   void PushPauses(Node& node);
   void Flush();
   void BreakMassDrift();
@@ -192,6 +213,12 @@ class FleetModel {
       answers_.push_back([done, answer...] { done(answer...); });
     };
   }
+
+  // fleet_sign.cc
+  void Push(const std::vector<Node*>& nodes);
+  std::vector<Result<Endorsed>> Endorse(const std::vector<Node*>& nodes);
+  std::vector<Node*> Connected();
+  void LookAtRenewals(Clock::Steady now);
 
   // fleet_agents.cc
   void OnHello(const std::shared_ptr<AgentLink>& link, const v1::Hello& hello);
@@ -228,7 +255,7 @@ class FleetModel {
   std::uint64_t highest_generation_ = 0;
 
   std::string read_only_;
-  Clock::Steady next_probe_{}, next_silence_look_{};
+  Clock::Steady next_probe_{}, next_silence_look_{}, next_renewal_look_{};
   std::set<Node*> unsaved_;
 
   std::set<std::string> touched_;  // since the last Publish

@@ -55,6 +55,7 @@ void FleetModel::Install(Installation order) {
   spdlog::info("generation {} stored: {} nodes, {} settings", stored.generation.value, stored.nodes,
                stored.settings);
   for (const auto& [name, resolved] : state_->resolved.nodes) nodes_[name].name = name;
+  std::vector<Node*> left;
   for (auto it = nodes_.begin(); it != nodes_.end();) {
     Node& node = it->second;
     node.declared = state_->resolved.nodes.contains(it->first);
@@ -72,10 +73,11 @@ void FleetModel::Install(Installation order) {
       it = nodes_.erase(it);
       continue;
     }
-    Push(node);
+    left.push_back(&node);
     touched_.insert(it->first);
     ++it;
   }
+  Push(left);  // in one go: what is signed is made durable first
   reshaped_ = true;
   done(Ok());
 }

@@ -46,6 +46,7 @@ v1::NodeStatus FleetView::StatusOf(const NodeView& node, Clock::Steady now) cons
   status.set_agent_version(node.agent_version);
   status.set_boot_id(node.boot_id);
   status.set_nack(node.nack);
+  status.set_waits(node.waits);
   status.set_retired(!node.declared);
   status.set_verdict(v1::VERDICT_UNKNOWN);  // no evidence is Unknown
   if (node.report) {

@@ -34,6 +34,7 @@ struct NodeView {
   std::string agent_version, boot_id, catalog_hash;
   std::vector<std::string> missing;  ///< features that one end lacks, as sentences
   std::string nack;                  ///< why the newest state is not in force there
+  std::string waits;                 ///< why that state is not sent to it: signatures are missing …
   std::string desired_hash;          ///< of the state that it should have
 };
 

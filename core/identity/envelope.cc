@@ -119,6 +119,11 @@ Result<std::string> MakeEnvelope(std::string_view statement, std::vector<Stateme
   return bytes;
 }
 
+Result<std::string> StatementOf(std::string_view bytes) {
+  RW_ASSIGN_OR_RETURN(const Parts parts, Split(bytes));
+  return std::string(parts.statement);
+}
+
 bool TrustedSigners::Counts(const Pin& key) const {
   return !revoked.contains(key) && std::any_of(keys.begin(), keys.end(), [&](const PublicKey& one) {
     return one.kind() == KeyKind::kEd25519 && one.pin() == key;

@@ -49,6 +49,10 @@ Result<StatementSignature> SignStatement(std::string_view statement, const Priva
 /// statement, no signatures or too many, one key twice, none of the line's key.
 Result<std::string> MakeEnvelope(std::string_view statement, std::vector<StatementSignature> signatures);
 
+/// The statement's bytes in an envelope, whoever signed them: for who made or kept the envelope, and wants to
+/// know what it was about. It proves nothing. InvalidArgument: no envelope.
+Result<std::string> StatementOf(std::string_view bytes);
+
 /// Whose word counts: the root's delegation.
 struct TrustedSigners {
   std::vector<PublicKey> keys;  ///< Ed25519

@@ -267,6 +267,15 @@ constexpr std::array kPages{
         "release notes say so), or needs another parameter set first: take the key out of the profile. "
         "Another value, another firmware, or `railctl pause KEY` and `railctl pause --resume KEY` make it "
         "NeedsReboot once more."},
+    ReasonPage{
+        "StateStale", "RW-9070", "Nobody vouches any more for the state that is enforced.",
+        "A signed state is valid for a time (30 days, or what the signers chose), and the controller renews "
+        "it "
+        "long before. This one has passed its end: the controller has not been reached, or its signers have "
+        "not signed again. The node goes on enforcing it, since whoever keeps a controller away must not "
+        "undo "
+        "a cluster; whether it is still what is wanted is not known. Next: `railctl status`; with keys that "
+        "are kept off the controller, `railctl sign`."},
     ReasonPage{"UnclearRule", "RW-9043", "A firewall rule decides that cannot be read.",
                "Whether the traffic passes depends on a rule of which the listing does not show everything: "
                "an iptables extension, a program in user space, the routes. The message names it. Next: read "

@@ -17,6 +17,7 @@
 #include "tests/support/fake_machine.h"
 #include "tests/support/memory_journal.h"
 #include "tests/support/sim_clock.h"
+#include "tests/support/test_signer.h"
 
 namespace railwright {
 
@@ -52,12 +53,11 @@ class AgentNode {
   }
   static v1::DesiredState Sealed(std::uint64_t generation, const v1::GroupPayload& group,
                                  const v1::NodeOverlay& overlay) {
-    v1::DesiredState message;
-    message.set_generation(generation);
-    message.set_group(group.SerializeAsString());
-    message.set_overlay(overlay.SerializeAsString());
-    message.set_hash(StateHash(message.group(), message.overlay()));
-    return message;
+    return Signer().Signed(generation, group.SerializeAsString(), overlay.SerializeAsString());
+  }
+  static const TestSigner& Signer() {
+    static const TestSigner signer;
+    return signer;
   }
 
   /// Starts the agent anew over the same machine, journal and state directory; false when it does not start.
@@ -88,7 +88,8 @@ class AgentNode {
                          [this] {
                            if (at_work) at_work();
                          },
-                         [this](const std::string& to) { return route(to); }});
+                         [this](const std::string& to) { return route(to); },
+                         [this] { return trust; }});
     return agent->Start().ok();
   }
   void Welcome(std::uint64_t stored_change = 0, bool send_catalog = false,
@@ -180,6 +181,8 @@ class AgentNode {
   std::string host;               ///< whom the next Welcome comes from; "" = a Unix socket
   /// The kernel's answer to where an address is reached.
   ManagementLink::Route route = [](const std::string&) { return Status(Code::kNotFound, "no route"); };
+  /// What this node believes; as LoadNodeTrust gives it.
+  Result<NodeTrust> trust = Signer().Trust();
   std::function<void()> at_work;  ///< called before each operation on the machine
   std::string session_text = "connecting: not tried yet";
   std::uint64_t connection = 0, stored = 0;

@@ -26,15 +26,11 @@ TEST_F(RefusalTest, APoisonedStateIsRefusedWithItsReasonAndChangesNothing) {
   v1::DesiredState poisoned = State(8, "9000");
   poisoned.mutable_group()->at(3) ^= 1;
   Give(poisoned);
-  v1::DesiredState nonsense;
-  nonsense.set_generation(9);
-  nonsense.set_group("\xff\xff");
-  nonsense.set_hash(StateHash("\xff\xff", ""));
-  Give(nonsense);
+  Give(Signer().Signed(9, "\xff\xff", ""));
   const auto nacks = Sent<v1::Nack>();
   ASSERT_EQ(nacks.size(), 2U);
   EXPECT_EQ(nacks[0].generation(), 8U);
-  EXPECT_NE(nacks[0].message().find("hash"), std::string::npos);
+  EXPECT_NE(nacks[0].message().find("SHA-256"), std::string::npos);
   EXPECT_NE(nacks[1].message().find("no GroupPayload"), std::string::npos);
   EXPECT_TRUE(machine.Writes().empty());
   EXPECT_EQ(agent->Hello().generation(), 7U);
@@ -84,10 +80,11 @@ std::string Printed(const v1::Nack& nack) {
 }
 
 TEST_F(RefusalTest, ANackQuotesPoisonShortAndPrintableAndStillTellsTheReason) {
-  const std::string huge = "\x1b[2J\n" + std::string(1 << 20, 'k');
+  const std::string huge = "\x1b[2J\n" + std::string(1 << 19, 'k');
   struct Case {
     std::string key, target, value, place, node, reason;
   };
+  std::uint64_t generation = 3;
   for (const Case& one : {Case{huge, "rail0", "1", "site.yaml:3", "gpu-001", "unknown setting"},
                           Case{"link.mtu", huge, "1", "site.yaml:3", "gpu-001", "no port of that name"},
                           Case{"link.mtu", "rail0", huge, "site.yaml:3", "gpu-001", "is not a number"},
@@ -102,7 +99,7 @@ TEST_F(RefusalTest, ANackQuotesPoisonShortAndPrintableAndStillTellsTheReason) {
     overlay.set_node(one.node);
     v1::Port* port = overlay.add_ports();
     port->set_name("rail0");
-    Give(Sealed(3, group, overlay));
+    Give(Sealed(generation++, group, overlay));
     ASSERT_EQ(Sent<v1::Nack>().size(), 1U) << one.reason;
     const std::string said = Printed(Sent<v1::Nack>()[0]);
     EXPECT_LE(said.size(), 1024U) << one.reason;

@@ -3,24 +3,26 @@
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
+
+#include "agent/identity/identity_files.h"
 #include "agent/loop/files.h"
 #include "core/wire/wire.h"
 #include "tests/agent/temporary_directory.h"
 #include "tests/e2e/programs.h"
 #include "tests/session/fake_controller.h"
+#include "tests/support/test_signer.h"
 
 namespace railwright {
 namespace {
 
 using namespace std::chrono_literals;
 
+// Signed by whom the agent trusts: what is refused is refused for what it says.
 v1::ControllerMessage Sealed(std::uint64_t generation, const std::string& group, const std::string& overlay) {
+  static const TestSigner signer;
   v1::ControllerMessage message;
-  auto* desired = message.mutable_desired();
-  desired->set_generation(generation);
-  desired->set_group(group);
-  desired->set_overlay(overlay);
-  desired->set_hash(StateHash(group, overlay));
+  *message.mutable_desired() = signer.Signed(generation, group, overlay);
   return message;
 }
 
@@ -36,10 +38,10 @@ TEST(PoisonedState, IsAnsweredWithANackEachTimeAndTheAgentLives) {
   v1::GroupPayload bad_value;
   bad_value.add_settings()->set_key("link.mtu");
   bad_value.mutable_settings(0)->set_target("rail0");
-  bad_value.mutable_settings(0)->set_value(std::string(1 << 20, '9'));
+  bad_value.mutable_settings(0)->set_value(std::string(1 << 19, '9'));
 
   v1::GroupPayload endless_key;
-  endless_key.add_settings()->set_key("\x1b[2J" + std::string(1 << 20, '\n'));
+  endless_key.add_settings()->set_key("\x1b[2J" + std::string(1 << 19, '\n'));
 
   std::vector<v1::ControllerMessage> poison{
       Sealed(1, "\xff\xff\xff", Overlay("gpu-001")),
@@ -48,13 +50,18 @@ TEST(PoisonedState, IsAnsweredWithANackEachTimeAndTheAgentLives) {
       Sealed(4, bad_value.SerializeAsString(), Overlay("gpu-001")),
       Sealed(5, "", Overlay("gpu-002")),
       Sealed(6, "", ""),
-      Sealed(9, endless_key.SerializeAsString(), Overlay("gpu-001")),
-      Sealed(10, "", Overlay("gpu-\x1b[2J" + std::string(1 << 20, '\t'))),
+      Sealed(7, endless_key.SerializeAsString(), Overlay("gpu-001")),
+      Sealed(8, "", Overlay("gpu-\x1b[2J" + std::string(1 << 19, '\t'))),
       Sealed(0, "", Overlay("gpu-001")),
   };
-  v1::ControllerMessage wrong_hash = Sealed(7, "", Overlay("gpu-001"));
+  v1::ControllerMessage wrong_hash = Sealed(9, "", Overlay("gpu-001"));
   wrong_hash.mutable_desired()->set_hash(std::string(64, '0'));
   poison.push_back(wrong_hash);
+  v1::ControllerMessage unsigned_one = Sealed(9, "", Overlay("gpu-001"));
+  unsigned_one.mutable_desired()->clear_envelope();
+  poison.push_back(unsigned_one);
+  poison.push_back(Sealed(9, std::string(1 << 20, 'g'), Overlay("gpu-001")));
+  poison.push_back(Sealed(1, "", Overlay("gpu-001")));  // a replay
 
   FakeController controller;
   controller.SetScript([&](AgentStream& stream, const v1::Hello&) {
@@ -65,11 +72,14 @@ TEST(PoisonedState, IsAnsweredWithANackEachTimeAndTheAgentLives) {
       while (controller.ReadOne(stream) && !controller.Received().back().has_nack()) {
       }
     }
-    stream.Write(Sealed(8, "", Overlay("gpu-001")));
+    stream.Write(Sealed(9, "", Overlay("gpu-001")));
     return controller.ReadAll(stream);
   });
   controller.Listen();
   TemporaryDirectory directory;
+  std::filesystem::create_directory(directory.path() + "/state");
+  std::filesystem::permissions(directory.path() + "/state", std::filesystem::perms::owner_all);
+  ASSERT_TRUE(SaveNodeTrust(directory.path() + "/state", TestSigner().Trust()).ok());
   Child agent({Binary("railwright-agent"), "run", "--controller", controller.Address(), "--name", "gpu-001",
                "--state-dir", directory.path() + "/state"},
               directory.path() + "/log");
@@ -91,7 +101,7 @@ TEST(PoisonedState, IsAnsweredWithANackEachTimeAndTheAgentLives) {
     EXPECT_LE(nacks[i].message().size(), 1024U) << "a poison must not be echoed whole";
     for (const unsigned char c : nacks[i].message()) EXPECT_TRUE(c >= 0x20 && c != 0x7f) << i;
   }
-  EXPECT_EQ(acks[0].generation(), 8U) << "the empty wish of this very node is a good state";
+  EXPECT_EQ(acks[0].generation(), 9U) << "the empty wish of this very node is a good state";
   EXPECT_TRUE(agent.running());
   EXPECT_EQ(agent.Terminate(), 0);
 }

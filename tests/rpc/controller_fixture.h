@@ -6,6 +6,7 @@
 #include "tests/enrol/memory_identity_store.h"
 #include "tests/rpc/fake_agent.h"
 #include "tests/store/temp_dir.h"
+#include "tests/support/test_endorser.h"
 
 namespace railwright {
 
@@ -17,6 +18,7 @@ class RunningController {
     auto opened = OpenSqliteStore(directory);
     EXPECT_TRUE(opened.ok()) << opened.status().ToString();
     store_ = std::move(*opened);
+    if (options.endorser == nullptr) options.endorser = endorser_.get();
     core_ = std::make_unique<FleetCore>(*store_, clock_, catalog_, options);
     const Status loaded = core_->Load();
     EXPECT_TRUE(loaded.ok()) << loaded.ToString();
@@ -50,6 +52,7 @@ class RunningController {
   const std::string directory_;
   const SystemClock clock_;
   const CatalogDeclarations catalog_;
+  TestEndorser endorser_{clock_};
   std::unique_ptr<Store> store_;
   std::unique_ptr<FleetCore> core_;
   std::unique_ptr<AdminDesk> desk_;

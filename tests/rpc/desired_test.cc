@@ -27,12 +27,13 @@ TEST(OutboundTest, HandWrittenBytesAreWhatProtobufReads) {
   const auto state = Resolve(SiteYaml());
   const NodeDesired& desired = state->desired.at("gpu-002");
   v1::ControllerMessage message;
-  ASSERT_TRUE(message.ParseFromString(Bytes(DesiredOutbound(300, desired))));
+  ASSERT_TRUE(message.ParseFromString(Bytes(DesiredOutbound(300, desired, "signed"))));
   EXPECT_EQ(message.desired().generation(), 300u);
   EXPECT_EQ(message.desired().group(), *desired.group);
   EXPECT_EQ(message.desired().overlay(), desired.overlay);
   EXPECT_EQ(message.desired().hash(), desired.hash);
-  EXPECT_EQ(message.SerializeAsString(), Bytes(DesiredOutbound(300, desired))) << "canonical order too";
+  EXPECT_EQ(message.SerializeAsString(), Bytes(DesiredOutbound(300, desired, "signed")))
+      << "canonical order too";
 
   ASSERT_TRUE(message.ParseFromString(Bytes(PlanOutbound(1'000'000, 15'000, 301, desired))));
   EXPECT_EQ(message.command().id(), 1'000'000u);
@@ -73,7 +74,7 @@ TEST(ParseStoredTest, AProblemStandsAtItsPlaceInTheFileWithItsLine) {
 
 TEST(OutboundTest, AnEmptyGroupIsStillAWholeMessage) {
   v1::ControllerMessage message;
-  ASSERT_TRUE(message.ParseFromString(Bytes(DesiredOutbound(5, RetiredDesired("gpu-009")))));
+  ASSERT_TRUE(message.ParseFromString(Bytes(DesiredOutbound(5, RetiredDesired("gpu-009"), "signed"))));
   const auto state = FromWire(message.desired());
   ASSERT_TRUE(state.ok()) << state.status().ToString();
   EXPECT_EQ(state->node, "gpu-009");

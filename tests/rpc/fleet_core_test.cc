@@ -72,7 +72,8 @@ class FleetCoreTest : public testing::Test {
   MemoryStore store_;
   SimClock clock_;
   const CatalogDeclarations catalog_;
-  FleetCore core_{store_, clock_, catalog_};
+  TestEndorser endorser_{clock_};
+  FleetCore core_{store_, clock_, catalog_, {.endorser = endorser_.get()}};
 };
 
 TEST_F(FleetCoreTest, AnInstalledGenerationIsInTheViewWhenItsOrderIsAnswered) {

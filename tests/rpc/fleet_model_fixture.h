@@ -8,6 +8,7 @@
 #include "tests/rpc/memory_store.h"
 #include "tests/rpc/site.h"
 #include "tests/support/sim_clock.h"
+#include "tests/support/test_endorser.h"
 
 namespace railwright {
 
@@ -98,14 +99,21 @@ class FleetModelTest : public testing::Test {
   }
   /// A restart: a new model on the same store.
   void Restart() {
-    model_ = std::make_unique<FleetModel>(store_, clock_, catalog_, FleetOptions{});
+    model_ = std::make_unique<FleetModel>(store_, clock_, catalog_, Options());
     ASSERT_TRUE(model_->Load().ok());
+  }
+
+  FleetOptions Options() {
+    FleetOptions options;
+    options.endorser = endorser_.get();
+    return options;
   }
 
   MemoryStore store_;
   SimClock clock_;
   const CatalogDeclarations catalog_;
-  std::unique_ptr<FleetModel> model_ = std::make_unique<FleetModel>(store_, clock_, catalog_, FleetOptions{});
+  TestEndorser endorser_{clock_};
+  std::unique_ptr<FleetModel> model_ = std::make_unique<FleetModel>(store_, clock_, catalog_, Options());
 };
 
 }  // namespace railwright

@@ -41,14 +41,6 @@ TEST_F(FleetModelTest, AGroupsBytesAreSharedByAllItsNodes) {
   EXPECT_NE(HashOf("gpu-001"), HashOf("gpu-002"));
 }
 
-TEST_F(FleetModelTest, ANodeWhoseHashMatchesIsSentNoState) {
-  ASSERT_TRUE(Install(SiteYaml()).ok());
-  auto hello = HelloOf("gpu-001");
-  hello.mutable_hello()->set_state_hash(HashOf("gpu-001"));
-  hello.mutable_hello()->set_generation(1);
-  EXPECT_EQ(Connect(hello)->Count(Body::kDesired), 0);
-}
-
 TEST_F(FleetModelTest, OnlyNodesWhoseStateChangedAreSentANewGeneration) {
   ASSERT_TRUE(Install(SiteYaml()).ok());
   const auto link = Connect(HelloOf("gpu-001"));

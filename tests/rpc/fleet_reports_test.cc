@@ -182,7 +182,7 @@ TEST_F(FleetModelTest, AnApplyTriesTheDiskAtOnceInsteadOfWaitingForTheProbe) {
 }
 
 TEST_F(FleetModelTest, WithAFullDiskOneNodesHistoryIsBoundedByItsStream) {
-  FleetOptions options;
+  FleetOptions options = Options();
   options.unsaved_changes = 10;
   model_ = std::make_unique<FleetModel>(store_, clock_, catalog_, options);
   ASSERT_TRUE(model_->Load().ok());

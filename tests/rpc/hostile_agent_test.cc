@@ -44,7 +44,7 @@ TEST_F(HostileAgentTest, AChangeWithAnImpossibleNumberOrTimeDoesNotHideThoseThat
 }
 
 TEST_F(HostileAgentTest, TheFindingsOfOneNodeAreBoundedTogetherToo) {
-  FleetOptions options;
+  FleetOptions options = Options();
   options.findings_bytes_most = 10'000;
   model_ = std::make_unique<FleetModel>(store_, clock_, catalog_, options);
   ASSERT_TRUE(model_->Load().ok());
@@ -64,7 +64,7 @@ TEST_F(HostileAgentTest, TheFindingsOfOneNodeAreBoundedTogetherToo) {
 }
 
 TEST_F(HostileAgentTest, CataloguesThatWereNotAnnouncedOrAreTooManyAreNotRemembered) {
-  FleetOptions options;
+  FleetOptions options = Options();
   options.catalogs_most = 2;  // ours is one
   model_ = std::make_unique<FleetModel>(store_, clock_, catalog_, options);
   ASSERT_TRUE(model_->Load().ok());

@@ -1,4 +1,4 @@
-#include "controller/rpc/desired.h"
+#include "controller/fleet/node_desired.h"
 
 #include "core/wire/wire.h"
 
