@@ -292,39 +292,38 @@ Result<v1::RenewResponse> AdminClient::RenewOperator(const v1::RenewRequest& req
                                                      const CallOptions& options) {
   return impl_->Unary<v1::RenewRequest, v1::RenewResponse>(&Stub::PrepareAsyncRenewOperator, request, options,
                                                            Kind::kOrdering);
-  Result<v1::PutSignaturesResponse> AdminClient::PutSignatures(const v1::PutSignaturesRequest& request,
-                                                               const CallOptions& options) {
-    return impl_->Unary<v1::PutSignaturesRequest, v1::PutSignaturesResponse>(
-        &Stub::PrepareAsyncPutSignatures, request, options, Kind::kOrdering);
-  }
-  Status AdminClient::StatementsToSign(const v1::StatementsToSignRequest& request, const CallOptions& options,
-                                       const std::function<void(v1::StatementsToSignEvent&)>& each) {
-    return impl_->Stream<v1::StatementsToSignEvent>(&Stub::PrepareAsyncStatementsToSign, request, options,
-                                                    Kind::kReading, each);
-  }
+}
+Result<v1::PutSignaturesResponse> AdminClient::PutSignatures(const v1::PutSignaturesRequest& request,
+                                                             const CallOptions& options) {
+  return impl_->Unary<v1::PutSignaturesRequest, v1::PutSignaturesResponse>(&Stub::PrepareAsyncPutSignatures,
+                                                                           request, options, Kind::kOrdering);
+}
+Status AdminClient::StatementsToSign(const v1::StatementsToSignRequest& request, const CallOptions& options,
+                                     const std::function<void(v1::StatementsToSignEvent&)>& each) {
+  return impl_->Stream<v1::StatementsToSignEvent>(&Stub::PrepareAsyncStatementsToSign, request, options,
+                                                  Kind::kReading, each);
+}
 
-  Status AdminClient::Observe(const v1::ObserveRequest& request, const CallOptions& options,
-                              const std::function<void(v1::ObserveEvent&)>& each) {
-    return impl_->Stream<v1::ObserveEvent>(&Stub::PrepareAsyncObserve, request, options, Kind::kReading,
-                                           each);
-  }
+Status AdminClient::Observe(const v1::ObserveRequest& request, const CallOptions& options,
+                            const std::function<void(v1::ObserveEvent&)>& each) {
+  return impl_->Stream<v1::ObserveEvent>(&Stub::PrepareAsyncObserve, request, options, Kind::kReading, each);
+}
 
-  Status AdminClient::Plan(const v1::PlanRequest& request, const CallOptions& options,
-                           const std::function<void(const v1::PlanEvent&)>& each) {
-    return impl_->Stream<v1::PlanEvent>(&Stub::PrepareAsyncPlan, request, options, Kind::kReading, each);
-  }
-  Status AdminClient::Apply(const v1::ApplyRequest& request, const CallOptions& options,
-                            const std::function<void(const v1::ApplyEvent&)>& each) {
-    return impl_->Stream<v1::ApplyEvent>(&Stub::PrepareAsyncApply, request, options, Kind::kOrdering, each);
-  }
-  Status AdminClient::Rollback(const v1::RollbackRequest& request, const CallOptions& options,
-                               const std::function<void(const v1::ApplyEvent&)>& each) {
-    return impl_->Stream<v1::ApplyEvent>(&Stub::PrepareAsyncRollback, request, options, Kind::kOrdering,
-                                         each);
-  }
-  Status AdminClient::Watch(const v1::WatchRequest& request, const CallOptions& options,
-                            const std::function<void(const v1::WatchEvent&)>& each) {
-    return impl_->Stream<v1::WatchEvent>(&Stub::PrepareAsyncWatch, request, options, Kind::kReading, each);
-  }
+Status AdminClient::Plan(const v1::PlanRequest& request, const CallOptions& options,
+                         const std::function<void(const v1::PlanEvent&)>& each) {
+  return impl_->Stream<v1::PlanEvent>(&Stub::PrepareAsyncPlan, request, options, Kind::kReading, each);
+}
+Status AdminClient::Apply(const v1::ApplyRequest& request, const CallOptions& options,
+                          const std::function<void(const v1::ApplyEvent&)>& each) {
+  return impl_->Stream<v1::ApplyEvent>(&Stub::PrepareAsyncApply, request, options, Kind::kOrdering, each);
+}
+Status AdminClient::Rollback(const v1::RollbackRequest& request, const CallOptions& options,
+                             const std::function<void(const v1::ApplyEvent&)>& each) {
+  return impl_->Stream<v1::ApplyEvent>(&Stub::PrepareAsyncRollback, request, options, Kind::kOrdering, each);
+}
+Status AdminClient::Watch(const v1::WatchRequest& request, const CallOptions& options,
+                          const std::function<void(const v1::WatchEvent&)>& each) {
+  return impl_->Stream<v1::WatchEvent>(&Stub::PrepareAsyncWatch, request, options, Kind::kReading, each);
+}
 
 }  // namespace railwright::cli

@@ -5,6 +5,7 @@
 #include "controller/cli/ask_plan.h"
 #include "controller/cli/signing.h"
 #include "controller/cli/verbs.h"
+#include "controller/fleet/resolve.h"
 #include "core/identity/envelope.h"
 #include "core/text/times.h"
 

@@ -98,8 +98,8 @@ struct SignatureOrder {
 struct PauseOrder {
   Pause pause;
   bool resume = false;
-  AuditRow by{};  ///< who, from where, by which certificate; the model fills in the rest
   std::function<void(const Status&, v1::SetPauseResponse)> done;
+  AuditRow by{};  ///< who, from where, by which certificate; the model fills in the rest
 };
 
 class FleetModel {
