@@ -239,7 +239,8 @@ void EnrolmentPort::Run() {
     const std::size_t first = polled.size();
     std::vector<std::uint64_t> ids;
     for (const auto& [id, connection] : connections_) {
-      // A peer that hangs up while it waits for us would wake poll for ever; it is looked at when it is its turn.
+      // A peer that hangs up while it waits for us would wake poll for ever; it is looked at when it is its
+      // turn.
       const short events = connection->events();
       polled.push_back({events == 0 ? -1 : connection->fd(), events, 0});
       ids.push_back(id);
