@@ -91,10 +91,10 @@ ExitCode Doctor(const DoctorOptions& options, const Console& console) {
     Json list = Json::array();
     for (const PreflightStep& step : steps)
       list.push_back({{"check", step.what},
-                      {"verdict", Name(step.verdict)},
+                      {"verdict", std::string(Name(step.verdict))},
                       {"message", step.message},
                       {"next", step.next}});
-    console.Print({{"verdict", Name(worst)}, {"checks", list}}, options.format);
+    console.Print({{"verdict", std::string(Name(worst))}, {"checks", list}}, options.format);
   }
   return Gravest({denied ? ExitCode::kNotPermitted : ExitCode::kDone,
                   answered ? ExitCode::kDone : ExitCode::kUnreachable,

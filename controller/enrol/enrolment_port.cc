@@ -152,6 +152,9 @@ void EnrolmentPort::CloseListeners() {
 Status EnrolmentPort::Start() {
   if (shown() == nullptr) return Status(Code::kFailedPrecondition, "the enrolment port has nothing to show");
   if (terms_.listen.empty()) return Status(Code::kInvalidArgument, "the enrolment port has no address");
+  // Told now, and not by an answer that cannot be written once the token is used up.
+  if (terms_.controllers.empty())
+    return Status(Code::kInvalidArgument, "the enrolment port has no controller to tell of");
   RW_RETURN_IF_ERROR(OpenListeners());
   if (!registry_.EnrolmentAwaited()) CloseListeners();
   if (terms_.enrolment.empty()) {
