@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <iostream>
 #include <string_view>
 
 #include "agent/offline/commands.h"
+#include "agent/offline/join.h"
 #include "railwright/explain.h"
 
 namespace railwright::offline {
@@ -15,6 +17,8 @@ constexpr const char* kFooter = R"(Examples:
   railwright-agent check -f site.yaml                       this machine against an inventory and profiles
   railwright-agent check -f roce.yaml --port rail0=fabric:ens3f0np0
   railwright-agent check --snapshot node7/ -f site.yaml --node gpu-007
+  railwright-agent join --line - < line.txt                 an identity for this node, by a line of its operator
+  railwright-agent doctor                                   why the controller would refuse this node
   railwright-agent record node7/                            this machine, redacted, for a bug report
   railwright-agent status                                   what the running agent sees
   railwright-agent pause link.mtu --reason "cable test"     stop enforcing a key; --resume ends it
@@ -85,8 +89,32 @@ ExitCode Main(const std::vector<std::string>& words, const Console& console) {
   ExitCode code = ExitCode::kDone;
   app.add_subcommand("run", "keep this node as the controller declares it (railwright-agent run --help)");
 
+  JoinOptions join;
+  join.input = &std::cin;
+  CLI::App* command =
+      app.add_subcommand("join", "get an identity from a controller, by a line of its operator");
+  command->add_option("controller", join.controller, "the enrolment port, as the line says")
+      ->type_name("HOST:PORT");
+  command->add_option("--token", join.token, "of the line")->type_name("TOKEN");
+  command->add_option("--ca", join.ca, "of the line: whom the token is given to")->type_name("PIN");
+  command->add_option("--line", join.line, "-: the whole line on standard input, where nobody else sees it");
+  command->add_option("--name", join.name,
+                      "of this node (default: as the token says, else this host's name)");
+  command->add_option("--state-dir", join.state_dir)->capture_default_str();
+  command
+      ->add_option("--front-user", join.front_user, "who runs the half of the agent that is on the network")
+      ->type_name("USER");
+  command->add_flag("--again", join.again, "also when this node has an identity");
+  command->callback([&] { code = JoinCluster(join, console); });
+
+  DoctorOptions doctor;
+  command = app.add_subcommand("doctor", "why the controller would refuse this node");
+  command->add_option("--state-dir", doctor.state_dir)->capture_default_str();
+  AddFormat(command, doctor.format);
+  command->callback([&] { code = Doctor(doctor, console); });
+
   CheckOptions check;
-  CLI::App* command = app.add_subcommand("check", "compare this machine, or a recorded one, with documents");
+  command = app.add_subcommand("check", "compare this machine, or a recorded one, with documents");
   AddDocuments(command, check.files, check.node, check.ports);
   command->get_option("--file")->required();
   command->add_option("--snapshot", check.snapshot, "a folder made by `record`, instead of this machine")

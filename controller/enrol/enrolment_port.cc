@@ -152,6 +152,9 @@ void EnrolmentPort::CloseListeners() {
 Status EnrolmentPort::Start() {
   if (shown() == nullptr) return Status(Code::kFailedPrecondition, "the enrolment port has nothing to show");
   if (terms_.listen.empty()) return Status(Code::kInvalidArgument, "the enrolment port has no address");
+  // Told now, and not by an answer that cannot be written once the token is used up.
+  if (terms_.controllers.empty())
+    return Status(Code::kInvalidArgument, "the enrolment port has no controller to tell of");
   RW_RETURN_IF_ERROR(OpenListeners());
   if (!registry_.EnrolmentAwaited()) CloseListeners();
   if (terms_.enrolment.empty()) {
@@ -239,7 +242,8 @@ void EnrolmentPort::Run() {
     const std::size_t first = polled.size();
     std::vector<std::uint64_t> ids;
     for (const auto& [id, connection] : connections_) {
-      // A peer that hangs up while it waits for us would wake poll for ever; it is looked at when it is its turn.
+      // A peer that hangs up while it waits for us would wake poll for ever; it is looked at when it is its
+      // turn.
       const short events = connection->events();
       polled.push_back({events == 0 ? -1 : connection->fd(), events, 0});
       ids.push_back(id);

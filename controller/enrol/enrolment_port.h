@@ -48,7 +48,8 @@ class EnrolmentPort {
   /// What it shows and hands out; before Start, and again after each renewal of the controller's leaf.
   Status Show(const ControllerIdentity& identity);
   /// Binds each address once, so that one that is in use is told now; then listens whenever somebody is
-  /// expected. AlreadyExists: in use. InvalidArgument: no IP address. FailedPrecondition: nothing was shown.
+  /// expected. AlreadyExists: in use. InvalidArgument: no IP address, or nothing in `controllers`.
+  /// FailedPrecondition: nothing was shown.
   Status Start();
   /// Ends all connections; requests that are being looked at are finished first.
   void Stop();

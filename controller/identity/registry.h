@@ -63,7 +63,8 @@ class Registry {
   /// has a certificate that has expired or is about to.
   bool EnrolmentAwaited() const;
 
-  /// A token, a public key, and the name that the newcomer gives itself → its certificate. `address` is where
+  /// A token, a public key, and the name that the newcomer gives itself ("?NAME": unless the token says
+  /// another) → its certificate. `address` is where
   /// it comes from (an IP address as text). Unauthenticated: unknown, used up or expired token (one sentence
   /// for all three, so that nothing is told to who guesses); PermissionDenied: a name that the token is not
   /// for, one that is banned, or one that has joined already and was not evicted.

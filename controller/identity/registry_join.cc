@@ -178,6 +178,7 @@ Status Registry::AdmitToken(const identity::JoinToken& token, const std::string&
 Status Registry::AdmitName(const TokenRecord& token, const identity::PublicKey& key,
                            std::string& name) const {
   const bool node = token.kind == MemberKind::kNode;
+  if (name.starts_with('?')) name = token.name.empty() ? name.substr(1) : token.name;
   if (!token.name.empty() && !name.empty() && name != token.name)
     return No(Code::kPermissionDenied,
               "this token is for " + token.name + ", and you call yourself " + Brief(name));

@@ -15,7 +15,7 @@ namespace railwright::enrol {
 
 /// Who asks to join, beside its key and its token. For the controller's log but the name.
 struct Newcomer {
-  std::string name;     ///< "": as the token says
+  std::string name;     ///< as JoinRequest::name
   std::string boot_id;  ///< /proc/sys/kernel/random/boot_id, or ""
   identity::Digest machine{};
 };

@@ -14,7 +14,7 @@ constexpr std::string_view kMagic = "RWEN";
 constexpr std::uint8_t kVersion = 1;
 constexpr std::size_t kMostBodyBytes = kMostFrameBytes - kFrameHeadBytes;
 constexpr std::uint8_t kJoin = 1, kRecover = 2, kWhy = 3, kIssued = 17, kJudged = 18, kRefused = 19;
-constexpr std::size_t kMostName = 64, kMostNodeName = 63, kMostBootId = 36, kMostEndpoints = 16;
+constexpr std::size_t kMostName = 64, kMostBootId = 36, kMostEndpoints = 16;
 constexpr std::size_t kMostEndpointText = 255;
 constexpr std::size_t kMostSentence = 1024;
 constexpr std::uint64_t kYear10000 = 253402300800;  // seconds since 1970
@@ -160,6 +160,7 @@ class Reader {
 
 // What a reader would refuse is made readable: a sentence may quote a name, or an error of the system.
 std::string Sentence(std::string_view text) {
+  if (text.size() <= kMostSentence && IsPrintable(text)) return std::string(text);
   std::string sentence = Brief(text, kMostSentence);
   for (char& c : sentence)
     if (c < ' ' || c > '~') c = '?';
@@ -172,7 +173,7 @@ std::uint64_t Number(Party party) { return party == Party::kOperator ? 2 : 1; }
 Result<EnrolmentRequest> ReadJoin(Reader& in) {
   // A view: the token is copied into a Secret and nowhere else.
   const std::string_view text = in.View(JoinToken::kChars, JoinToken::kChars, "its token");
-  std::string name = in.Text(0, kMostNodeName, "its name");
+  std::string name = in.Text(0, kMostName, "its name");
   std::string boot_id = in.Text(0, kMostBootId, "its boot id");
   const Digest machine = in.Sha256();
   std::string csr(in.Blob(1, kMostRequestBytes, "its certificate request"));
@@ -307,7 +308,7 @@ Result<std::size_t> BodyBytes(std::string_view head) {
 
 Result<Secret> Encode(const JoinRequest& request) {
   Body behind(0);
-  behind.Text(request.name, 0, kMostNodeName, "its name");
+  behind.Text(request.name, 0, kMostName, "its name");
   behind.Text(request.boot_id, 0, kMostBootId, "its boot id");
   behind.Raw(Bytes(request.machine));
   behind.Blob(request.csr, 1, kMostRequestBytes, "its certificate request");

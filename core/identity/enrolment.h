@@ -29,7 +29,7 @@ namespace railwright::identity {
 // In bodies a `text` stands behind one byte with its length and is printable ASCII, a `blob` behind two, a
 // list of n behind one byte with n. Nothing stands behind the last field. Every message has one encoding.
 //
-//     1 join      text token (46) · text name (0…63) · text boot id (0…36) · 32 machine · blob request
+//     1 join      text token (46) · text name (0…64) · text boot id (0…36) · 32 machine · blob request
 //     2 recover   1 party (1 node, 2 operator) · text UUID or name (1…64) · 8 counter · blob request
 //     3 why       8 clock · list of 1…8: blob certificate
 //     17 issued   1 party · text cluster · text UUID (36; 0 of an operator) · text name (1…64) · 8 counter ·
@@ -51,7 +51,8 @@ Result<std::size_t> BodyBytes(std::string_view head);
 /// Asks for the first certificate.
 struct JoinRequest {
   JoinToken token;
-  std::string name;     ///< by which it wants to be known; "": as the token says
+  /// By which it wants to be known; "": as the token says; "?gpu-001": that, unless the token says another.
+  std::string name;
   std::string boot_id;  ///< of the kernel that asks; for the log
   Digest machine{};     ///< SHA-256 of /etc/machine-id; for the log
   std::string csr;      ///< PKCS#10, by the key that is to be certified

@@ -1,5 +1,6 @@
 // Joining and coming back over a real socket.
 #include "tests/enrol/enrolment_fixture.h"
+#include "tests/support/rounds.h"
 
 namespace railwright {
 namespace {
@@ -149,7 +150,7 @@ TEST_F(EnrolmentPortTest, WhyTellsTheReasonAndTheControllersClock) {
   const auto keep_open = Token();
   const auto known = Must(enrol::Why(Known(), issued.chain, clock_.WallNow()));
   EXPECT_TRUE(known.admitted) << known.sentence;
-  EXPECT_LT(std::chrono::abs(known.clock - clock_.WallNow()), 3s);
+  EXPECT_LT(std::chrono::abs(known.clock - clock_.WallNow()), 60s);
   ASSERT_TRUE(
       registry_.SetStanding(MemberKind::kNode, "gpu-001", Standing::kEvicted, "laptop stolen", alice_).ok());
   // Also to one whose clock is 40 d ahead, to whom the controller's certificate looks expired.
@@ -164,7 +165,7 @@ TEST_F(EnrolmentPortTest, OfRacersWithOneTokenOneGetsACertificate) {
   const auto keep_open = Token();
   const std::array keys{NewKey(), NewKey()};
   int won = 0;
-  constexpr int kRaces = 1000;
+  const int kRaces = Rounds(100, 1000);
   for (int race = 0; race < kRaces; ++race) {
     const auto line = Line();
     std::array<std::optional<Result<identity::IssuedAnswer>>, 2> got;

@@ -128,7 +128,7 @@ TEST(EnrolmentMessage, OtherProtocolsVersionsAndSizesAreNamed) {
 
 TEST(EnrolmentMessage, WhatIsOutOfItsRangeIsNotWritten) {
   auto join = AJoin();
-  join.name = std::string(64, 'x');
+  join.name = std::string(65, 'x');
   EXPECT_EQ(Encode(join).status().code(), Code::kInvalidArgument);
   join.name = "gpu\n1";
   EXPECT_EQ(Encode(join).status().code(), Code::kInvalidArgument);
