@@ -134,7 +134,7 @@ Result<audit::Head> ReadAuditHead(Database& database) {
   return head;
 }
 
-Result<AuditPage> ReadAuditPage(Database& database, std::uint64_t after, std::size_t limit) {
+Result<AuditPage> ReadAuditPage(Database& database, std::int64_t from, std::size_t limit) {
   RW_ASSIGN_OR_RETURN(const ReadTransaction view, ReadTransaction::Begin(database));
   AuditPage page;
   {
@@ -142,15 +142,16 @@ Result<AuditPage> ReadAuditPage(Database& database, std::uint64_t after, std::si
         Statement select,
         database.Prepare("SELECT id, at_us, who, origin, serial, action, subject, detail, outcome, hash "
                          "FROM audit WHERE id >= ? ORDER BY id LIMIT ?"));
-    // The first page begins below every id, since one below 1 can only have been put in by hand.
-    select.Bind(after == 0 ? INT64_MIN : Signed(after + 1)).Bind(Signed(limit));
+    select.Bind(from).Bind(Signed(limit));
     while (page.rows.size() < limit) {
       RW_ASSIGN_OR_RETURN(const bool row, select.Step());
       if (!row) break;
       page.rows.push_back(ReadChained(select));
     }
   }
-  page.last = page.rows.size() < limit;
+  const std::int64_t end = page.rows.empty() ? from : static_cast<std::int64_t>(page.rows.back().row.id);
+  page.last = page.rows.size() < limit || end == INT64_MAX;
+  page.next = page.last ? end : end + 1;
   const auto head = ReadAuditHead(database);
   if (head.ok())
     page.head = *head;

@@ -8,6 +8,8 @@
 
 namespace railwright {
 
+/// The store version that chained the audit.
+inline constexpr int kChainedVersion = 3;
 inline constexpr const char* kAuditColumns =
     "id, at_us, who, origin, serial, action, subject, detail, outcome, hash, digest";
 
@@ -22,7 +24,7 @@ Result<AuditRow> ReadUnchainedAudit(const Database& database, const Statement& r
 Result<audit::Head> ReadAuditHead(Database& database);
 
 /// Store::AuditChain, of any connection.
-Result<AuditPage> ReadAuditPage(Database& database, std::uint64_t after, std::size_t limit);
+Result<AuditPage> ReadAuditPage(Database& database, std::int64_t from, std::size_t limit);
 
 /// Within the caller's transaction: the next row of the chain, and the head that stands for it. The row's own
 /// id is ignored.

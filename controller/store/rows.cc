@@ -197,7 +197,7 @@ Status VerifyRows(Database& database) {
   RW_ASSIGN_OR_RETURN(const std::string version, database.Value("PRAGMA user_version"));
   const int at = std::atoi(version.c_str());
   if (at < 2) return Ok();
-  if (at < 3)
+  if (at < kChainedVersion)
     return ReadAll(database, "SELECT id, at_us, who, action, subject, detail, digest FROM audit",
                    [&](const Statement& row) { return ReadUnchainedAudit(database, row); });
   RW_RETURN_IF_ERROR(ReadAll(database, (std::string("SELECT ") + kAuditColumns + " FROM audit").c_str(),

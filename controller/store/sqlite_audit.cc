@@ -31,9 +31,36 @@ Result<std::vector<AuditRow>> SqliteStore::Audit(std::size_t limit) const {
   }
 }
 
-Result<AuditPage> SqliteStore::AuditChain(std::uint64_t after, std::size_t limit) const {
+Result<AuditPage> SqliteStore::AuditChain(std::int64_t from, std::size_t limit) const {
   RW_ASSIGN_OR_RETURN(const Reader reader, Lend());
-  return ReadAuditPage(*reader, after, limit);
+  return ReadAuditPage(*reader, from, limit);
+}
+
+Result<audit::ChainCheck> CheckStoredAudit(const std::string& directory,
+                                           std::optional<audit::Head> expected) {
+  const std::string path = directory + "/" + kStoreFile;
+  RW_ASSIGN_OR_RETURN(const int version, CheckStoreFile(path, RestoreHint(directory)));
+  if (version < kChainedVersion)
+    return Status(Code::kFailedPrecondition,
+                  path +
+                      ": its audit has no chain yet; this version of railwright-controller makes it when it "
+                      "opens the store");
+  RW_ASSIGN_OR_RETURN(const auto database, Database::Open(path, Database::Access::kReadOnly));
+  RW_ASSIGN_OR_RETURN(audit::ChainCheck check, audit::ChainCheck::Begin(expected));
+  constexpr std::size_t kPage = 500;
+  std::int64_t from = kAuditBegin;
+  while (true) {
+    RW_ASSIGN_OR_RETURN(const AuditPage page, ReadAuditPage(*database, from, kPage));
+    for (const ChainedAudit& one : page.rows) {
+      RW_ASSIGN_OR_RETURN(const bool fits, check.Take(one.row, one.hash));
+      if (!fits) return check;
+    }
+    if (page.last) {
+      (void)check.Finish(page.head);
+      return check;
+    }
+    from = page.next;
+  }
 }
 
 }  // namespace railwright

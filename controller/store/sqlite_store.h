@@ -30,7 +30,7 @@ class SqliteStore final : public StateStore {
   Result<std::vector<Pause>> Pauses() const override;
   Status AddAudit(const AuditRow& row) override;
   Result<std::vector<AuditRow>> Audit(std::size_t limit) const override;
-  Result<AuditPage> AuditChain(std::uint64_t after, std::size_t limit) const override;
+  Result<AuditPage> AuditChain(std::int64_t from, std::size_t limit) const override;
   Status Probe() override;
 
   Status AddToken(const TokenRecord& token, const AuditRow& audit) override;

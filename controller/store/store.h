@@ -64,8 +64,11 @@ struct ChainedAudit {
   audit::Row row;
   std::string hash;  ///< 32 bytes, unless somebody has changed them
 };
+/// Below every id: one under 1 can only have been put in by hand, and is to be found.
+inline constexpr std::int64_t kAuditBegin = INT64_MIN;
 struct AuditPage {
   std::vector<ChainedAudit> rows;     ///< oldest first
+  std::int64_t next = kAuditBegin;    ///< where the next page begins
   bool last = false;                  ///< no row was behind these when they were read
   std::optional<audit::Head> head{};  ///< read together with them; none when it is missing or damaged
 };
@@ -114,9 +117,8 @@ class Store {
 
   virtual Status AddAudit(const AuditRow& row) = 0;
   virtual Result<std::vector<AuditRow>> Audit(std::size_t limit) const = 0;  ///< newest first
-  /// At most `limit` (1 or more) rows with an id greater than `after`, in one read; `after` 0 begins with
-  /// whatever lies first.
-  virtual Result<AuditPage> AuditChain(std::uint64_t after, std::size_t limit) const = 0;
+  /// At most `limit` (1 or more) rows with the id `from` or a greater one, in one read.
+  virtual Result<AuditPage> AuditChain(std::int64_t from, std::size_t limit) const = 0;
 
   /// Tries a small durable write: Ok when the store takes writes (again).
   virtual Status Probe() = 0;
@@ -129,17 +131,21 @@ inline constexpr const char* kStoreFile = "railwright.db";
 /// directory is not writable, the file is no database or is damaged (DataLoss; the file is left untouched),
 /// it is of a newer version, it is locked by another controller.
 Result<std::unique_ptr<Store>> OpenSqliteStore(const std::string& directory);
-/// A consistent copy of a store (also of one in use) at `file`; refuses to overwrite.
 /// Whether a directory holds a store, never did, or did once: a lock or an older store lies there, but no
 /// store.
 enum class StoreTrace { kNone, kThere, kLost };
 StoreTrace LookForStore(const std::string& directory);
 
-/// The copy is one file, checked before it gets its name.
+/// A consistent copy of a store (also of one in use) at `file`; refuses to overwrite. The copy is one file,
+/// checked before it gets its name.
 Status BackupStore(const std::string& directory, const std::string& file);
 /// Puts a checked backup in place of the store; the old one is kept beside it with a dated name. Refuses
 /// while a controller has it open, and when `file` is damaged or newer than this program; nothing is changed
 /// then.
 Status RestoreStore(const std::string& directory, const std::string& file);
+
+/// Goes along the audit of a directory's store, also of one in use, and changes nothing. FailedPrecondition:
+/// its audit is of a version before the chain.
+Result<audit::ChainCheck> CheckStoredAudit(const std::string& directory, std::optional<audit::Head> expected);
 
 }  // namespace railwright

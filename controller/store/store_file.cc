@@ -169,7 +169,8 @@ Status Migrate(Database& database) {
     RW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(database));
     RW_RETURN_IF_ERROR(database.Execute(migration.sql).Within(migration.name));
     // SQL knows no SHA-256.
-    if (migration.version == 3) RW_RETURN_IF_ERROR(ChainOldAudit(database).Within(migration.name));
+    if (migration.version == kChainedVersion)
+      RW_RETURN_IF_ERROR(ChainOldAudit(database).Within(migration.name));
     RW_RETURN_IF_ERROR(
         database.Execute(("PRAGMA user_version = " + std::to_string(migration.version)).c_str()));
     RW_RETURN_IF_ERROR(transaction.Commit());

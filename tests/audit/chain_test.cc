@@ -186,9 +186,20 @@ TEST(AuditHead, IsReadAsItIsWritten) {
   const Head head = HeadOf(MakeLog(3));
   EXPECT_EQ(*Head::Parse(head.Text()), head);
   const std::string hash = identity::Hex(head.hash);
-  for (const std::string& bad : {std::string(), std::string("3"), ":" + hash, "3:", "03:" + hash,
-                                 "+3:" + hash, " 3:" + hash, "3 :" + hash, "-3:" + hash, "3:" + hash + "0",
-                                 "3:" + hash.substr(1), "18446744073709551616:" + hash, "3::" + hash})
+  const std::vector<std::string> others = {"",
+                                           "3",
+                                           ":" + hash,
+                                           "3:",
+                                           "03:" + hash,
+                                           "+3:" + hash,
+                                           " 3:" + hash,
+                                           "3 :" + hash,
+                                           "-3:" + hash,
+                                           "3:" + hash + "0",
+                                           "3:" + hash.substr(1),
+                                           "18446744073709551616:" + hash,
+                                           "3::" + hash};
+  for (const std::string& bad : others)
     EXPECT_EQ(Head::Parse(bad).status().code(), Code::kInvalidArgument) << bad;
 }
 

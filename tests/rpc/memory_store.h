@@ -118,12 +118,14 @@ class MemoryStore final : public Store {
     if (list.size() > limit) list.resize(limit);
     return list;
   }
-  Result<AuditPage> AuditChain(std::uint64_t after, std::size_t limit) const override {
+  Result<AuditPage> AuditChain(std::int64_t from, std::size_t limit) const override {
     std::lock_guard lock(mutex_);
     AuditPage page;
-    for (std::size_t i = after; i < audit_.size() && page.rows.size() < limit; ++i)
+    const std::size_t begin = from < 1 ? 0 : static_cast<std::size_t>(from - 1);
+    for (std::size_t i = begin; i < audit_.size() && page.rows.size() < limit; ++i)
       page.rows.push_back({ToChain(audit_[i]), hashes_[i]});
     page.last = page.rows.size() < limit;
+    page.next = static_cast<std::int64_t>(begin + page.rows.size()) + 1;
     page.head = head_;
     return page;
   }

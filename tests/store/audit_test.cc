@@ -17,14 +17,14 @@ constexpr std::uint64_t kRows = 200;
 std::string FaultOf(const Store& store, std::optional<audit::Head> expected = std::nullopt,
                     std::size_t page = 64) {
   auto check = audit::ChainCheck::Begin(std::move(expected));
-  std::uint64_t after = 0;
+  std::int64_t from = kAuditBegin;
   while (true) {
-    const auto rows = store.AuditChain(after, page);
+    const auto rows = store.AuditChain(from, page);
     if (!rows.ok()) return rows.status().ToString();
     for (const ChainedAudit& one : rows->rows)
       if (!*check->Take(one.row, one.hash)) return check->fault()->Text();
     if (rows->last) return check->Finish(rows->head) ? "" : check->fault()->Text();
-    after = check->head().id;
+    from = rows->next;
   }
 }
 
@@ -165,7 +165,7 @@ TEST_F(AuditTamperTest, RowsAfterATamperedOneGoOnFromTheKeptHead) {
 }
 
 TEST_F(AuditTamperTest, ATailCutWithItsHeadIsFoundByOneWhoNotedIt) {
-  const audit::Head noted = *store_->AuditChain(0, 1000)->head;
+  const audit::Head noted = *store_->AuditChain(kAuditBegin, 1000)->head;
   ASSERT_TRUE(store_->AddAudit(Act("apply")).ok());
   EXPECT_EQ(FaultOf(*store_, noted), "");
   store_.reset();
@@ -183,13 +183,26 @@ TEST(AuditChainStore, APageEndsWhereTheRowsDoAndAnEmptyAuditIsWhole) {
   auto store = SqliteStore::Open(directory.path());
   ASSERT_TRUE(store.ok());
   EXPECT_EQ(FaultOf(**store), "");
-  EXPECT_EQ((*store)->AuditChain(0, 10)->head->id, 0u);
+  EXPECT_EQ((*store)->AuditChain(kAuditBegin, 10)->head->id, 0u);
   for (int n = 0; n < 10; ++n) ASSERT_TRUE((*store)->AddAudit(Act("apply")).ok());
-  EXPECT_FALSE((*store)->AuditChain(0, 10)->last) << "it cannot know that nothing is behind";
-  EXPECT_TRUE((*store)->AuditChain(10, 10)->last);
-  EXPECT_TRUE((*store)->AuditChain(10, 10)->rows.empty());
+  EXPECT_FALSE((*store)->AuditChain(kAuditBegin, 10)->last) << "it cannot know that nothing is behind";
+  EXPECT_TRUE((*store)->AuditChain(11, 10)->last);
+  EXPECT_TRUE((*store)->AuditChain(11, 10)->rows.empty());
   EXPECT_EQ(FaultOf(**store, std::nullopt, 10), "");
   EXPECT_EQ(FaultOf(**store, std::nullopt, 3), "");
+}
+
+TEST_F(AuditTamperTest, RowsOfNoPossibleIdEndNoPageWrongly) {
+  Sql("BEGIN; INSERT INTO audit SELECT id - 3, at_us, who, origin, serial, action, subject, detail, outcome, "
+      "hash, "
+      "digest FROM audit WHERE id <= 3; INSERT INTO audit SELECT 9223372036854775807, at_us, who, origin, "
+      "serial, "
+      "action, subject, detail, outcome, hash, digest FROM audit LIMIT 1; COMMIT");
+  for (const std::size_t page : {1u, 2u, 3u, 1000u})
+    EXPECT_EQ(FaultOf(*store_, std::nullopt, page), "row -2: it does not belong there: row 1 is due");
+  Sql("DELETE FROM audit WHERE id < 1");
+  EXPECT_EQ(FaultOf(*store_, std::nullopt, 201),
+            "row 201: rows 201 to 9223372036854775806 are missing: row 9223372036854775807 comes next");
 }
 
 TEST(AuditChainStore, WhatIsWrittenTogetherWithAnEffectIsInTheChain) {

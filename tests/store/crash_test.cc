@@ -3,16 +3,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "controller/store/sqlite_store.h"
+#include "tests/store/identity_records.h"
 #include "tests/store/temp_dir.h"
 
 namespace railwright {
 namespace {
 
 struct Acknowledged {
-  char what;  // 'r' report, 'g' generation, 'p' pause
+  char what;  // 'r' report, 'g' generation, 'p' pause, 't' token, 'j' join, 'n' renewal
   std::uint64_t number;
 };
 
@@ -32,12 +34,17 @@ struct Acknowledged {
     tell('g', (*store)->AddGeneration(MakeGeneration(n, "text " + std::to_string(n)), {}));
     tell('r', (*store)->PutReports({MakeWrite("a", n), MakeWrite("b", n)}));
     tell('p', (*store)->SetPauses({{"a", "k" + std::to_string(n), "", ""}}, {}));
+    const std::string token = "t" + std::to_string(n), name = "m" + std::to_string(n);
+    tell('t', (*store)->AddToken(MakeToken(token), Act("token", token)));
+    tell('j', (*store)->Join(token, MakeMember(name), Act("join", name)));
+    tell('n', (*store)->Renew(MemberKind::kNode, name, 1, "02", At(9), Act("renew", name)));
   }
 }
 
 TEST(CrashTest, WhatWasAcknowledgedBeforeKillNineIsThereAfterwards) {
   TempDir directory;
-  std::uint64_t report = 0, reports_acknowledged = 0, generation = 0, pause = 0;
+  std::uint64_t report = 0, reports_acknowledged = 0, generation = 0, pause = 0, joins = 0, renewals = 0;
+  std::string token;
   for (int round = 0; round < 6; ++round) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
@@ -53,6 +60,9 @@ TEST(CrashTest, WhatWasAcknowledgedBeforeKillNineIsThereAfterwards) {
       if (done.what == 'r') report = done.number, ++reports_acknowledged;
       if (done.what == 'g') generation = done.number;
       if (done.what == 'p') pause = done.number;
+      if (done.what == 't') token = "t" + std::to_string(done.number);
+      if (done.what == 'j') ++joins, token.clear();
+      if (done.what == 'n') ++renewals;
     };
     // Killed after a growing number of acknowledgements, at whatever it is doing then.
     while (seen < 5 + 37 * round && read(ends[0], &done, sizeof done) == sizeof done) {
@@ -77,6 +87,28 @@ TEST(CrashTest, WhatWasAcknowledgedBeforeKillNineIsThereAfterwards) {
     EXPECT_GE((*reports)[0].stored_change, report);
     EXPECT_EQ((*reports)[0].report_hash, (*reports)[1].report_hash);
     EXPECT_GE((*store)->Changes({})->size(), 2 * reports_acknowledged);
+    const auto members = (*store)->Members();
+    ASSERT_TRUE(members.ok()) << members.status().ToString();
+    EXPECT_GE(members->size(), joins);
+    EXPECT_GE(static_cast<std::uint64_t>(std::count_if(
+                  members->begin(), members->end(), [](const auto& member) { return member.renewals == 2; })),
+              renewals);
+    // A token that was made and not used is there, or its last use is a member: never neither, never both.
+    const auto tokens = (*store)->Tokens();
+    ASSERT_TRUE(tokens.ok());
+    for (const TokenRecord& one : *tokens)
+      for (const MemberRecord& member : *members) EXPECT_NE("m" + one.token.id.substr(1), member.name);
+    if (!token.empty()) {
+      const bool unused = std::any_of(tokens->begin(), tokens->end(),
+                                      [&](const TokenRecord& one) { return one.token.id == token; });
+      const bool used = std::any_of(members->begin(), members->end(), [&](const MemberRecord& member) {
+        return member.name == "m" + token.substr(1);
+      });
+      EXPECT_NE(unused, used);
+    }
+    const auto audit = CheckStoredAudit(directory.path(), std::nullopt);
+    ASSERT_TRUE(audit.ok()) << audit.status().ToString();
+    EXPECT_FALSE(audit->fault()) << audit->fault()->Text();
     if (pause) {
       const auto pauses = (*store)->Pauses();
       ASSERT_EQ(pauses->size(), 1u);

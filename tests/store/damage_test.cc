@@ -2,8 +2,10 @@
 #include <sqlite3.h>
 
 #include <random>
+#include <sstream>
 
 #include "controller/store/sqlite_store.h"
+#include "tests/store/identity_records.h"
 #include "tests/store/temp_dir.h"
 
 namespace railwright {
@@ -18,8 +20,20 @@ void Fill(const std::string& directory) {
         (*store)->AddGeneration(MakeGeneration(n, std::string(3000, static_cast<char>('a' + n))), {}).ok());
   for (std::uint64_t n = 1; n <= 40; ++n)
     ASSERT_TRUE((*store)->PutReports({MakeWrite("gpu-" + std::to_string(n), n)}).ok());
-  ASSERT_TRUE((*store)->SetPauses({{"gpu-1", "", "ann", ""}}, {}).ok());
+  ASSERT_TRUE((*store)->SetPauses({{"gpu-1", "link.mtu", "ann", "cable work"}}, {}).ok());
   ASSERT_TRUE((*store)->AddAudit({0, {}, "ann", "apply", "generation 1", ""}).ok());
+  ASSERT_TRUE((*store)->AddToken(MakeToken("aaa"), Act("token")).ok());
+  TokenRecord operators = MakeToken("bbb");
+  operators.kind = MemberKind::kOperator;
+  operators.name = "carol";
+  operators.authority = identity::Authority{{"admin"}, "*"};
+  ASSERT_TRUE((*store)->AddToken(operators, Act("token")).ok());
+  ASSERT_TRUE((*store)->AddToken(MakeToken("ccc", 2), Act("token")).ok());
+  AuditRow join = Act("join", "node gpu-1");
+  join.detail = "by token ccc";
+  ASSERT_TRUE((*store)->Join("ccc", MakeMember("gpu-1"), join).ok());
+  ASSERT_TRUE((*store)->Join("ccc", MakeMember("ann", MemberKind::kOperator), Act("join")).ok());
+  ASSERT_TRUE((*store)->SetStanding(MemberKind::kNode, "gpu-1", Standing::kHeld, "twice", Act("hold")).ok());
 }
 
 class DamageTest : public testing::Test {
@@ -88,7 +102,7 @@ TEST_F(DamageTest, AChangedRowIsFoundWhenItIsReadWithItsTableAndName) {
       {"UPDATE texts SET text = text || ' '", "texts", "3/0"},
       {"DELETE FROM documents WHERE generation = 3 AND position = 0", "documents", "generation 3"},
       {"UPDATE changes SET at_us = at_us + 1 WHERE node = 'gpu-7'", "changes", "gpu-7/7"},
-      {"UPDATE pauses SET key = 'link.mtu'", "pauses", "0"},
+      {"UPDATE pauses SET key = 'link.fec'", "pauses", "0"},
       {"UPDATE audit SET who = 'eve' WHERE id = 3", "audit", "row 3"},
   };
   for (const auto& one : kCases) {
@@ -109,6 +123,92 @@ TEST_F(DamageTest, AChangedRowIsFoundWhenItIsReadWithItsTableAndName) {
     EXPECT_NE(found.message().find(std::string("table ") + one.table), std::string::npos) << found.message();
     EXPECT_NE(found.message().find(one.row), std::string::npos) << found.message();
   }
+}
+
+TEST_F(DamageTest, AFlipOfAnyByteInAProtectedColumnIsFound) {
+  // Of each table one row with something in it, and a call that reads it.
+  struct Protected {
+    const char *table, *where, *columns;  // columns: blank-separated
+    Status (*read)(const SqliteStore&);
+  };
+  const Protected tables[] = {
+      {"tokens", "id = 'bbb'",
+       "id secret_digest kind name authority origin uses_left created_us expires_us by digest",
+       [](const SqliteStore& store) { return store.Tokens().status(); }},
+      {"members", "name = 'gpu-1'",
+       "kind name uuid key_digest serial not_after_us renewals standing reason by changed_us digest",
+       [](const SqliteStore& store) { return store.Members().status(); }},
+      {"members", "name = 'ann'", "authority",
+       [](const SqliteStore& store) { return store.Members().status(); }},
+      {"audit", "action = 'join'", "id at_us who origin serial action subject detail outcome hash digest",
+       [](const SqliteStore& store) { return store.Audit(100).status(); }},
+      {"generations", "generation = 3",
+       "generation created_us author comment rolled_back_from nodes settings restores documents digest",
+       [](const SqliteStore& store) { return store.LatestGeneration().status(); }},
+      {"documents", "generation = 3 AND position = 1", "position kind name file line digest",
+       [](const SqliteStore& store) { return store.LatestGeneration().status(); }},
+      {"texts", "id = 1", "digest text",
+       [](const SqliteStore& store) { return store.LatestGeneration().status(); }},
+      {"pauses", "position = 0", "position node key by reason digest",
+       [](const SqliteStore& store) { return store.Pauses().status(); }},
+      {"audit_head", "id = 1", "last hash digest",
+       [](const SqliteStore& store) {
+         const auto page = store.AuditChain(kAuditBegin, 1);
+         return page.ok() && page->head ? Ok() : Status(Code::kDataLoss, "no head");
+       }},
+  };
+  auto store = SqliteStore::Open(directory_.path());
+  ASSERT_TRUE(store.ok()) << store.status().ToString();
+  auto raw = Database::Open(file_, Database::Access::kReadWrite);
+  ASSERT_TRUE(raw.ok());
+  ASSERT_TRUE((*raw)->Execute("PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF").ok());
+  int flips = 0;
+  for (const Protected& one : tables) {
+    std::istringstream columns(one.columns);
+    for (std::string column; columns >> column;) {
+      const std::string name = std::string(one.table) + "." + column;
+      const auto value = [&](const std::string& sql) {
+        const auto text = (*raw)->Value((sql + " FROM " + one.table + " WHERE " + one.where).c_str());
+        EXPECT_TRUE(text.ok()) << text.status().ToString();
+        return text.ok() ? *text : "";
+      };
+      const std::string type = value("SELECT typeof(" + column + ")");
+      const std::string rowid = value("SELECT rowid");
+      ASSERT_NE(rowid, "") << name << ": the row is not there";
+      const std::string old = value("SELECT " + column);
+      const bool number = type == "integer";
+      const auto key = (*raw)->Value(
+          ("SELECT pk FROM pragma_table_info('" + std::string(one.table) + "') WHERE name = '" + column + "'")
+              .c_str());
+      // Of numbers each of the first bits; of texts and blobs each byte, up to 64 of them.
+      const std::size_t places = number ? 8 : std::min<std::size_t>(old.size(), 64);
+      EXPECT_GT(places, 0u) << name << " is empty here, so nothing is shown of it";
+      for (std::size_t at = 0; at < places; ++at) {
+        const auto put = [&](const std::string& row, const std::string& bytes) {
+          auto update = (*raw)->Prepare(
+              ("UPDATE " + std::string(one.table) + " SET " + column + " = ? WHERE rowid = " + row).c_str());
+          if (number)
+            update->Bind(std::stoll(bytes));
+          else if (type == "blob")
+            update->BindBlob(bytes);
+          else
+            update->BindText(bytes);
+          return update->Run();
+        };
+        std::string bad = old;
+        if (number)
+          bad = std::to_string(std::stoll(old) ^ (1LL << at));
+        else
+          bad[at] = static_cast<char>(bad[at] ^ 1);
+        if (!put(rowid, bad).ok()) continue;  // the table's own rules do not let it in
+        ++flips;
+        EXPECT_EQ(one.read(**store).code(), Code::kDataLoss) << name << ", byte or bit " << at;
+        ASSERT_TRUE(put(*key == "1" ? bad : rowid, old).ok()) << name;
+        ASSERT_TRUE(one.read(**store).ok()) << name << ": not as before";
+      }
+    }
+  }
+  EXPECT_GT(flips, 700);
 }
 
 TEST_F(DamageTest, AFileTornAnywhereNeverCrashesAndNeverLies) {
