@@ -55,6 +55,14 @@ std::variant<RunOptions, RunText> ParseRunOptions(const std::vector<std::string>
       ->type_name("SECONDS");
   app.add_flag("--without-identity-or-encryption", options.without_identity_or_encryption,
                "also talk to an address beyond this host, where anybody on the way could give orders");
+  app.add_option(
+         "--front-user", options.front_user,
+         "whose rights the half that talks to the network has (default: railwright-front, else nobody)")
+      ->type_name("USER");
+  app.add_option(
+         "--front-socket", options.front_socket,
+         "wait there for that half, which a unit of its own keeps running (default: it is started here)")
+      ->type_name("PATH");
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {

@@ -19,6 +19,9 @@ struct RunOptions {
   std::chrono::milliseconds scan_interval{60'000};
   std::chrono::seconds firmware_interval{600};  ///< a card's flash is asked at most this often
   bool without_identity_or_encryption = false;
+  std::string front_user;  ///< who the half that talks to the network is; "" = as FindFrontUser
+  std::string
+      front_socket;  ///< where that half comes to when somebody else keeps it running; "" = started here
 };
 
 /// The options, or the text to print and the code to exit with (help, version, a usage error).
