@@ -11,6 +11,7 @@
 #include <absl/synchronization/mutex.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 
 #include <algorithm>
@@ -111,6 +112,8 @@ int main(int argc, char** argv) {
   using namespace railwright;
   // Before anything of gRPC: its lock-order graph costs more than all that an idle agent does.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  ::prctl(PR_SET_NAME,
+          "railwright-front");  // one that was started by a descriptor has that one's number as name
   const auto parsed = gate::ParseFrontOptions({argv + std::min(argc, 1), argv + argc});
   if (const auto* text = std::get_if<std::string>(&parsed)) {
     std::cerr << "railwright-agent-front: " << *text << "\nnext: it is started by railwright-agent run\n";

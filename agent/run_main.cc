@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -47,7 +48,7 @@ Result<std::unique_ptr<gate::Door>> MakeDoor(const RunOptions& options, const Lo
   gate::FrontOptions front;
   front.controller = options.controller;
   front.node = options.node;
-  front.state_dir = options.state_dir;
+  front.state_dir = std::filesystem::absolute(options.state_dir).string();
   front.without_identity_or_encryption = options.without_identity_or_encryption;
   gate::SpawnOptions spawn;
   RW_ASSIGN_OR_RETURN(spawn.program, gate::FindFront());

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kSocket = 3;
 constexpr int kFailure = 4;
+constexpr int kProgram = 5;
 
 [[noreturn]] void GiveUp(int failure, int error) {
   [[maybe_unused]] const ssize_t written = ::write(failure, &error, sizeof error);
@@ -42,14 +43,16 @@ bool Drop(uid_t uid, gid_t gid) {
 }  // namespace
 
 void BecomeFront(const Becoming& becoming) {
-  const int failure = Lifted(becoming.failure), socket = Lifted(becoming.socket);
-  if (failure < 0 || socket < 0) GiveUp(becoming.failure, errno);
+  const int failure = Lifted(becoming.failure), socket = Lifted(becoming.socket),
+            program = Lifted(becoming.program_fd);
+  if (failure < 0 || socket < 0 || program < 0) GiveUp(becoming.failure, errno);
   const int nothing = ::open("/dev/null", O_RDWR);
   if (nothing < 0 || ::dup2(nothing, STDIN_FILENO) < 0 || ::dup2(nothing, STDOUT_FILENO) < 0 ||
-      ::dup2(socket, kSocket) < 0 || ::dup3(failure, kFailure, O_CLOEXEC) < 0)
+      ::dup2(socket, kSocket) < 0 || ::dup3(failure, kFailure, O_CLOEXEC) < 0 ||
+      ::dup3(program, kProgram, O_CLOEXEC) < 0)
     GiveUp(failure, errno);
   // Kernels before 5.9 do not have it; every descriptor of ours closes at exec anyway.
-  ::syscall(SYS_close_range, kFailure + 1, ~0U, 0);
+  ::syscall(SYS_close_range, kProgram + 1, ~0U, 0);
 
   // A group of its own: Ctrl-C reaches the privileged half, which ends both in order.
   ::setpgid(0, 0);
@@ -67,6 +70,8 @@ void BecomeFront(const Becoming& becoming) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
   if (::getppid() != becoming.parent) ::_exit(0);
   ::execve(becoming.program, becoming.argv, becoming.environment);
+  if (errno == EACCES)
+    ::syscall(SYS_execveat, kProgram, "", becoming.argv, becoming.environment, AT_EMPTY_PATH);
   GiveUp(kFailure, errno);
 }
 

@@ -8,6 +8,7 @@ namespace railwright::gate {
 /// What the child needs, made ready before the fork: nothing may be allocated behind it.
 struct Becoming {
   const char* program = nullptr;
+  int program_fd = -1;  ///< the same, opened by whoever may walk to it: the front's user perhaps may not
   char* const* argv = nullptr;
   char* const* environment = nullptr;
   int socket = -1;    ///< becomes descriptor 3

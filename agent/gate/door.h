@@ -40,7 +40,8 @@ class Backoff {
   explicit Backoff(Waits waits) : waits_(waits) {}
   void Began(Door::Time now) { began_ = now; }
   std::chrono::milliseconds Failed(Door::Time now) {
-    if (now - began_ >= waits_.forgotten) failures_ = 0;
+    if (began_ && now - *began_ >= waits_.forgotten) failures_ = 0;
+    began_.reset();
     std::chrono::milliseconds wait = waits_.first;
     for (int i = 0; i < failures_ && wait < waits_.most; ++i) wait *= 2;
     ++failures_;
@@ -50,7 +51,7 @@ class Backoff {
  private:
   const Waits waits_;
   int failures_ = 0;
-  Door::Time began_{};
+  std::optional<Door::Time> began_;
 };
 
 }  // namespace railwright::gate

@@ -172,21 +172,20 @@ struct Gate::Impl {
   // Frames that wait go out as far as the socket takes them.
   Status Write(Door::Time now) {
     if (front->connection.writing()) RW_RETURN_IF_ERROR(front->connection.Write(now));
-    while (!front->connection.writing()) {
+    while (true) {
       std::string bytes;
       {
         const std::lock_guard lock(mutex);
         if (overflow)
           return Status(Code::kResourceExhausted,
                         "it does not read: " + std::to_string(outgoing.size()) + " frames wait for it");
-        if (outgoing.empty()) return Ok();
+        if (outgoing.empty() || front->connection.writing()) return Ok();
         bytes = std::move(outgoing.front());
         outgoing.pop_front();
         outgoing_bytes -= bytes.size();
       }
       RW_RETURN_IF_ERROR(front->connection.Begin(std::move(bytes), now));
     }
-    return Ok();
   }
 
   Status Serve(short events, Door::Time now) {

@@ -86,6 +86,8 @@ class SpawnedFront final : public Door {
 
  private:
   Result<Descriptor> Spawn(Time now) {
+    const Descriptor program(::open(options_.program.c_str(), O_PATH | O_CLOEXEC));
+    if (!program) return FromErrno(errno, options_.program);
     int sockets[2], pipe[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
       return FromErrno(errno, "socketpair");
@@ -99,6 +101,7 @@ class SpawnedFront final : public Door {
     std::vector<std::string> environment = Environment();
     const std::vector<char*> argv = Pointers(words), envp = Pointers(environment);
     const Becoming becoming{.program = options_.program.c_str(),
+                            .program_fd = program.get(),
                             .argv = argv.data(),
                             .environment = envp.data(),
                             .socket = theirs.get(),

@@ -13,6 +13,7 @@ class HostileFront : public GateTest {
  protected:
   // The gate still does what it is for.
   void ExpectNextIsServed() {
+    inbox_.TakeAll();  // of the one before
     TestFront next = Come();
     next.Greet();
     std::vector<FromController> taken;

@@ -29,6 +29,7 @@ using namespace std::chrono_literals;
 // The one child of this process.
 pid_t ChildOf(pid_t parent) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
     std::ifstream file(entry.path() / "stat");
     std::string text((std::istreambuf_iterator<char>(file)), {});
     const auto behind_name = text.rfind(')');
@@ -169,6 +170,7 @@ TEST_F(SpawnedFrontTest, ThatHangsAfterItsSocketClosedIsKilled) {
 TEST_F(SpawnedFrontTest, ThatCannotRunIsToldWithTheKernelsWordAndTriedAgainLater) {
   SpawnOptions options = Options();
   options.program = directory_.path() + "/not-there";
+  ASSERT_EQ(chmod(directory_.path().c_str(), 0755), 0);
   Begin(std::move(options));
   ASSERT_TRUE(LookUntil([this] { return told_.find("80 ms") != std::string::npos; })) << told_;
   EXPECT_NE(told_.find("No such file or directory"), std::string::npos) << told_;
