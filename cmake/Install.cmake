@@ -3,11 +3,13 @@ include(GNUInstallDirs)
 
 install(TARGETS railwright-controller RUNTIME DESTINATION bin COMPONENT controller)
 install(TARGETS railwright-agent RUNTIME DESTINATION bin COMPONENT agent)
-install(TARGETS railwright-agent-run RUNTIME DESTINATION libexec/railwright COMPONENT agent)
+install(TARGETS railwright-agent-run railwright-agent-front RUNTIME DESTINATION libexec/railwright COMPONENT agent)
 install(TARGETS railctl RUNTIME DESTINATION bin COMPONENT cli)
 
 install(FILES deploy/systemd/railwright-controller.service DESTINATION lib/systemd/system COMPONENT controller)
-install(FILES deploy/systemd/railwright-agent.service DESTINATION lib/systemd/system COMPONENT agent)
+install(FILES deploy/systemd/railwright-agent.service deploy/systemd/railwright-front.service
+  DESTINATION lib/systemd/system COMPONENT agent)
+install(FILES deploy/systemd/railwright-front.conf DESTINATION lib/sysusers.d COMPONENT agent)
 install(FILES deploy/systemd/agent.env.example DESTINATION share/doc/railwright-agent/examples COMPONENT agent)
 # The shells' completions are what this railctl prints.
 foreach(shell bash zsh fish)
@@ -61,7 +63,7 @@ set(CPACK_DEBIAN_CONTROLLER_PACKAGE_NAME railwright-controller)
 set(CPACK_DEBIAN_AGENT_PACKAGE_NAME railwright-agent)
 set(CPACK_DEBIAN_CLI_PACKAGE_NAME railctl)
 set(CPACK_DEBIAN_CONTROLLER_PACKAGE_DEPENDS adduser)
-set(CPACK_DEBIAN_AGENT_PACKAGE_DEPENDS nftables)
+set(CPACK_DEBIAN_AGENT_PACKAGE_DEPENDS "nftables, adduser")
 set(CPACK_COMPONENT_CONTROLLER_DESCRIPTION "Controller of a RoCEv2 GPU cluster
  Stores the desired state of every node and pushes it to the node agents.")
 set(CPACK_COMPONENT_AGENT_DESCRIPTION "Node agent of a RoCEv2 GPU cluster

@@ -43,6 +43,7 @@ lab_down() {
 }
 
 prepare() {
+  local program
   deploy/packages.sh run lab
   deploy/as_caller.sh tests/guest/fetch_kernel.sh build/guest
   if [ -z "$bin" ]; then
@@ -51,7 +52,9 @@ prepare() {
     RAILWRIGHT_CMAKE_ARGS="-DRAILWRIGHT_TESTS=OFF" deploy/build.sh release
     bin=$PWD/build/release/bin
   fi
-  [ -x "$bin/railwright-agent-run" ] || die "$bin holds no railwright-agent-run" "deploy/build.sh release"
+  for program in railwright-agent-run railwright-agent-front; do
+    [ -x "$bin/$program" ] || die "$bin holds no $program" "deploy/build.sh release"
+  done
   fetch_tools
   build_image
   # Nothing of root's in a user's checkout.

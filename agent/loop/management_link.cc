@@ -26,7 +26,8 @@ ManagementLink::ManagementLink(std::string told, const std::string& controller, 
   const auto address = ParseAddress(controller);
   if (address.ok()) {
     local_ = address->local;
-    if (!address->Target().starts_with("dns:")) host_ = address->host;
+    by_name_ = address->Target().starts_with("dns:");
+    if (!by_name_) host_ = address->host;
   }
   error_ = controller + " has not been reached yet";
   Decide();
@@ -48,7 +49,8 @@ Status ManagementLink::Start() {
 }
 
 void ManagementLink::Reached(const std::string& host) {
-  if (!host.empty()) host_ = host;
+  // Who answered is the word of the half that talks to the network: only where nothing better is known.
+  if (by_name_ && !host.empty()) host_ = host;
   Look();
   if (now_) reached_ = {*now_};
   Decide();

@@ -26,7 +26,8 @@ class ManagementLink {
 
   /// Reads the file and asks the kernel. An error says why the file cannot be read: it is as none.
   Status Start();
-  /// The controller has answered from `host` ("": over a Unix socket).
+  /// The controller has answered from `host` ("": over a Unix socket); an address that was dialled as a
+  /// number stays what it is.
   void Reached(const std::string& host);
   /// Asks the kernel again. To be called before each pass.
   void Look();
@@ -42,6 +43,7 @@ class ManagementLink {
   const std::string told_, path_;
   const Route route_;
   bool local_ = false;
+  bool by_name_ = false;
   std::string host_;                  // "" = not known: only a name, and never reached
   std::optional<std::string> now_;    // the route's last answer
   std::vector<std::string> reached_;  // when it was reached last, or as the file said

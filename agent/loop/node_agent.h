@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/gate/messages.h"
 #include "agent/loop/change_log.h"
 #include "agent/loop/crash_latch.h"
 #include "agent/loop/log.h"
@@ -20,7 +21,6 @@
 #include "agent/loop/state_dir.h"
 #include "agent/loop/state_seal.h"
 #include "agent/reconcile/reconciler.h"
-#include "agent/session/session.h"
 #include "railwright/clock.h"
 #include "railwright/v1/agent.pb.h"
 

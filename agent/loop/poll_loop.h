@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "agent/gate/bell.h"
 #include "agent/loop/log.h"
 #include "agent/loop/node_agent.h"
 #include "agent/loop/supervisor.h"
@@ -12,22 +13,6 @@
 #include "railwright/result.h"
 
 namespace railwright {
-
-/// An eventfd: Ring wakes the loop from any thread and never blocks.
-class Bell {
- public:
-  static Result<Bell> Make();
-  ~Bell();
-  Bell(Bell&& other) noexcept;
-  Bell& operator=(Bell&&) = delete;
-  void Ring() const;
-  void Clear() const;
-  int fd() const { return fd_; }
-
- private:
-  explicit Bell(int fd) : fd_(fd) {}
-  int fd_;
-};
 
 /// Blocks SIGTERM, SIGINT and SIGHUP in the calling thread and in those that it starts later; the loop then
 /// reads them from a descriptor. To be called before any thread exists. SIGPIPE is ignored.

@@ -50,6 +50,14 @@ std::variant<RunOptions, RunText> ParseRunOptions(const std::vector<std::string>
       ->capture_default_str()
       ->check(CLI::Range(1, 86'400))
       ->type_name("SECONDS");
+  app.add_option(
+         "--front-user", options.front_user,
+         "whose rights the half that talks to the network has (default: railwright-front, else nobody)")
+      ->type_name("USER");
+  app.add_option(
+         "--front-socket", options.front_socket,
+         "wait there for that half, which a unit of its own keeps running (default: it is started here)")
+      ->type_name("PATH");
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {

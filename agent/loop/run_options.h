@@ -17,6 +17,9 @@ struct RunOptions {
   std::string management_netdev;  ///< "" = found by the route to the controller
   std::chrono::milliseconds scan_interval{60'000};
   std::chrono::seconds firmware_interval{600};  ///< a card's flash is asked at most this often
+  std::string front_user;  ///< who the half that talks to the network is; "" = as FindFrontUser
+  std::string
+      front_socket;  ///< where that half comes to when somebody else keeps it running; "" = started here
 };
 
 /// The options, or the text to print and the code to exit with (help, version, a usage error).

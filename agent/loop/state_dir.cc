@@ -42,7 +42,8 @@ Status Advice(Status status, const std::string& directory) {
 
 Result<StateDir> StateDir::Open(const std::string& directory) {
   if (directory.empty()) return Status(Code::kInvalidArgument, "--state-dir is empty");
-  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
+  // The front walks through to its own folder and can list nothing; every file is for its owner alone.
+  if (::mkdir(directory.c_str(), 0711) != 0 && errno != EEXIST)
     return Advice(FromErrno(errno, directory), directory);
   struct stat info {};
   if (::stat(directory.c_str(), &info) != 0) return Advice(FromErrno(errno, directory), directory);

@@ -14,7 +14,7 @@ inline constexpr const char* kDefaultStateDir = "/var/lib/railwright-agent";
 /// Paths below a state directory. Opening locks it for as long as the object lives.
 class StateDir {
  public:
-  /// Makes the directory (mode 0700) when it is not there, its parent must be. FailedPrecondition names the
+  /// Makes the directory (mode 0711) when it is not there, its parent must be. FailedPrecondition names the
   /// agent that holds it; PermissionDenied and ResourceExhausted say what to do.
   static Result<StateDir> Open(const std::string& directory);
   /// Without a lock, for commands beside a running agent. NotFound when there is no such directory.

@@ -59,7 +59,8 @@ Status PfcStormPrevention::Set(std::string_view netdev, std::string_view value, 
 Status PfcStormPrevention::Call(std::string_view netdev, char* command, std::string_view what) {
   if (!IsInterfaceName(netdev)) return NoSuchInterface(what);
   if (!socket_) {
-    socket_ = Descriptor(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    // Any socket answers; one of this family may also be opened where no network is to be had.
+    socket_ = Descriptor(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     if (!socket_) return FromErrno(errno, std::string(what) + ": socket for SIOCETHTOOL");
   }
   ifreq request{};

@@ -13,6 +13,7 @@ Result<Way> IdentityWay::Next() {
   RW_ASSIGN_OR_RETURN(const identity::Secret key, me.key.ToPem());
   Way way;
   way.controller = controller.Text();
+  way.node = me.node;
   RW_ASSIGN_OR_RETURN(way.credentials,
                       tls::ClientCredentials({identity::Certificate::ChainToPem(me.chain),
                                               std::string(key.Reveal()),

@@ -68,7 +68,8 @@ seconds Renewal::Look() {
     leaf_ = leaf.der();
     due_ = RenewalTime(leaf.not_before(), leaf.not_after(), chance);
   }
-  if (now < due_) return std::min<seconds>(kLookAgain, std::chrono::duration_cast<seconds>(due_ - now) + seconds(1));
+  if (now < due_)
+    return std::min<seconds>(kLookAgain, std::chrono::duration_cast<seconds>(due_ - now) + seconds(1));
   const bool ended = leaf.not_after() <= now;
   const Status status = ended && options_.recover ? options_.recover() : Renew();
   if (status.ok()) {

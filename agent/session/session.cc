@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -86,18 +87,7 @@ std::string HostOf(std::string peer) {
   return address.ok() ? address->host : std::string();
 }
 
-// A whole state, which makes an older one worthless; a Welcome begins anew.
-template <class Body>
-constexpr bool kNewestCounts = std::is_same_v<Body, v1::DesiredState> ||
-                               std::is_same_v<Body, v1::PauseList> || std::is_same_v<Body, v1::Welcome>;
-
 }  // namespace
-
-QueueBound<FromController> InboxBound(std::size_t messages, std::size_t bytes) {
-  return {messages, bytes, [](const FromController& message) {
-            return std::visit([](const auto& body) { return body.ByteSizeLong(); }, message.body);
-          }};
-}
 
 struct Session::Impl {
   // Where a connection stands. kRefused and kBroken are over: only OnDone is awaited.
@@ -175,21 +165,12 @@ struct Session::Impl {
   // To the loop, which may be busy for long.
   template <class Body>
   void Hand(Body body, std::uint64_t over, std::string host = {}) {
-    if constexpr (kNewestCounts<Body>) {
-      inbox.PostNewest({std::move(body), over, std::move(host)}, [](const FromController& older) {
-        return std::is_same_v<Body, v1::Welcome> || std::holds_alternative<Body>(older.body);
-      });
-    } else if constexpr (std::is_same_v<Body, v1::Command>) {
-      const std::uint64_t id = body.id();
-      if (inbox.Post({std::move(body), over})) return;
-      v1::CommandResult busy;
-      busy.set_id(id);
-      busy.set_error("this agent is busy and too much waits for it; try again later");
-      Send({std::move(busy), over});
-    } else if (!inbox.Post({std::move(body), over})) {
-      const std::lock_guard lock(mutex);
-      if (phase == Phase::kWelcomed) Break("the controller sends faster than this agent can take it in");
-    }
+    std::optional<ToController> busy;
+    if constexpr (std::is_same_v<Body, v1::Command>) busy = BusyAnswer(body, over);
+    if (PostToLoop(inbox, {std::move(body), over, std::move(host)})) return;
+    if (busy) return Send(*std::move(busy));
+    const std::lock_guard lock(mutex);
+    if (phase == Phase::kWelcomed) Break("the controller sends faster than this agent can take it in");
   }
 
   void Send(ToController message) {
@@ -284,7 +265,7 @@ struct Session::Impl {
       return Outcome::kFailed;
     }
     v1::AgentMessage first;
-    *first.mutable_hello() = FilledHello();
+    *first.mutable_hello() = FilledHello(way->node.empty() ? options.node : way->node);
     {
       const std::lock_guard lock(mutex);
       address = *where;
@@ -350,9 +331,9 @@ struct Session::Impl {
     return hung_up.empty() ? "" : " (" + hung_up + ")";
   }
 
-  v1::Hello FilledHello() {
+  v1::Hello FilledHello(const std::string& node) {
     v1::Hello message = hello();
-    message.set_node(options.node);
+    message.set_node(node);
     message.set_version(options.version);
     message.set_wire(kWire);
     message.set_wire_min(kWireMin);

@@ -6,11 +6,11 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <grpcpp/security/credentials.h>
 
+#include "agent/gate/messages.h"
 #include "core/tls/credentials.h"
 #include "core/wire/address.h"
 #include "railwright/mailbox.h"
@@ -20,32 +20,12 @@
 
 namespace railwright {
 
-/// What the session hands to the loop. The state's original bytes travel inside v1::DesiredState.
-struct FromController {
-  std::variant<v1::DesiredState, v1::Command, v1::PauseList, v1::ReportAck, v1::Welcome> body;
-  std::uint64_t connection = 0;  ///< which connection it came over, from 1; a Welcome begins a new one
-  std::string host = {};         ///< of a Welcome: the controller's address, "" over a Unix socket
-};
-
-/// How much may wait for the loop, which may be busy with a long pass. A controller has at most one state,
-/// one list of pauses and one acknowledgement under way, and few commands; a dry run holds a whole state.
-inline constexpr std::size_t kInboxMessages = 256;
-inline constexpr std::size_t kInboxBytes = 16 << 20;
-QueueBound<FromController> InboxBound(std::size_t messages = kInboxMessages, std::size_t bytes = kInboxBytes);
-
-/// What the loop hands to the session; it goes out in order. Kept by the loop until acknowledged.
-struct ToController {
-  std::variant<v1::Ack, v1::Nack, v1::Report, v1::Heartbeat, v1::CommandResult, v1::Catalog> body;
-  /// The connection that it is meant for, as in FromController. When that one has ended it is dropped: what
-  /// was built upon one connection's Welcome never leaks into the next.
-  std::uint64_t connection = 0;
-};
-
 /// One way to a controller. Its credentials are made for one attempt: a certificate may have been renewed
 /// since.
 struct Way {
   std::string controller;  ///< "ctl.example:7443", "127.0.0.1:7443", "[::1]:7443"
   std::shared_ptr<grpc::ChannelCredentials> credentials;
+  std::string node;  ///< by which name this node has joined
   std::shared_ptr<tls::Verdict> verdict =
       std::make_shared<tls::Verdict>();  ///< on the controller's certificate
 };
@@ -56,7 +36,7 @@ struct SessionOptions {
   /// Why the controller hangs up during the handshake, which it does not say; asked in the dialling thread,
   /// not more than once in 30 s. "" when nothing is found. May be empty.
   std::function<std::string()> why_hung_up;
-  std::string node;
+  std::string node;  ///< of a way that names none
   std::string version;
   /// Full jitter: attempt n waits between 0 and min(backoff_max, backoff_first · 2ⁿ), the first one too, so
   /// that a thousand nodes that boot together do not dial together. After a refusal the waits are from half

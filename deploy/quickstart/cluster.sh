@@ -59,6 +59,10 @@ cluster_up() {
     > "$work/controller/log" 2>&1 &
   echo $! > "$work/controller/pid"
 
+  # The half of an agent that talks to the network is nobody, and this folder is gone with the quickstart.
+  wait_until 100 "the controller listens" test -S "$work/controller/controller.sock"
+  chmod 0666 "$work/controller/controller.sock"
+
   ip netns add "$leaf"
   for rail in 0 1; do
     ip -n "$leaf" link add "br$rail" type bridge

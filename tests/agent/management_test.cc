@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/loop/files.h"
+#include "agent/loop/route.h"
 #include "tests/agent/agent_node.h"
 
 namespace railwright {
@@ -174,6 +175,19 @@ TEST_F(ManagementTest, AStateDirectoryThatTakesNoWritesGetsItLater) {
   EXPECT_EQ(Kept(), "eno1\n");
   Pass(6s);
   EXPECT_EQ(Kept(), "eno1\nrail0\n");
+}
+
+TEST_F(ManagementTest, WhoeverAnsweredIsNotBelievedWhereTheAddressWasGiven) {
+  RouteThrough("eno1");
+  ASSERT_TRUE(Boot());
+  Answer("127.0.0.1");  // "no interface leads there", says the half that talks to the network
+  EXPECT_EQ(Kept(), "eno1\n");
+}
+
+TEST(NetdevTowards, LoopbackNeedsNoInterfaceAndNamesAreNotLookedUp) {
+  EXPECT_EQ(NetdevTowards("127.0.0.1").value_or("?"), "");
+  EXPECT_EQ(NetdevTowards("::1").value_or("?"), "");
+  EXPECT_EQ(NetdevTowards("localhost").status().code(), Code::kInvalidArgument);
 }
 
 }  // namespace

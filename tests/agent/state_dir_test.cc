@@ -11,14 +11,14 @@
 namespace railwright {
 namespace {
 
-TEST(StateDir, IsMadePrivate) {
+TEST(StateDir, IsMadeToWalkThroughAndNothingElse) {
   TemporaryDirectory temporary;
   const std::string directory = temporary.path() + "/state";
   const auto state = StateDir::Open(directory);
   ASSERT_TRUE(state.ok()) << state.status().ToString();
   struct stat info {};
   ASSERT_EQ(stat(directory.c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 07777, 0700U);
+  EXPECT_EQ(info.st_mode & 07777, 0711U);
 }
 
 TEST(StateDir, HasOneAgentAtATimeAndNamesIt) {

@@ -47,6 +47,9 @@ void OneNode::StartController(const std::vector<std::string>& before, const std:
   words.insert(words.end(), more.begin(), more.end());
   controller_ = Child(words, directory_.path() + "/controller.log");
   ASSERT_TRUE(Eventually([&] { return Railctl({"version"}).code == 0; })) << Logs();
+  // The agent's front has no privilege, and is in no group.
+  ASSERT_EQ(chmod(directory_.path().c_str(), 0711), 0);
+  ASSERT_EQ(chmod(socket().substr(socket().find('/')).c_str(), 0666), 0);
 }
 
 void OneNode::StartAgent(const std::string& name) { StartAgent(name, socket(), {}); }

@@ -11,7 +11,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 "$here/build_initramfs.sh" "$kernel" "$tmp/initrd.gz" "$here/pci_switch_init.sh" \
-  "$bin/railwright-controller $bin/railwright-agent $bin/railwright-agent-run $bin/railctl" \
+  "$bin/railwright-controller $bin/railwright-agent $bin/railwright-agent-run $bin/railwright-agent-front $bin/railctl" \
   "virtio_pci virtio_net failover net_failover"
 
 # Bus 01: the switch's upstream port, 02: its downstream port, 03: an interface; another below a root port of its own.

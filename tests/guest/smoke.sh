@@ -10,7 +10,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 "$here/build_initramfs.sh" "$kernel" "$tmp/initrd.gz" "$here/init.sh" \
-  "$bin/railwright-controller $bin/railwright-agent $bin/railwright-agent-run $bin/railctl /usr/sbin/nft /usr/bin/rdma /usr/sbin/ethtool" \
+  "$bin/railwright-controller $bin/railwright-agent $bin/railwright-agent-run $bin/railwright-agent-front $bin/railctl /usr/sbin/nft /usr/bin/rdma /usr/sbin/ethtool" \
   "crc32c_generic crc32_generic e1000e rdma_rxe rdma_cm rdma_ucm ib_uverbs nf_tables nft_ct configfs dummy"
 
 # Emulation: no /dev/kvm is needed, and a nested one is not always whole. no_timer_check: on a busy host the emulated

@@ -76,7 +76,7 @@ pack_base() {
 pack_agent() {
   local program
   pack_skeleton
-  for program in railwright-agent railwright-agent-run; do
+  for program in railwright-agent railwright-agent-run railwright-agent-front; do
     pack_program "$bin/$program" "/usr/bin/$program"
     strip "$root/usr/bin/$program"
   done
@@ -101,11 +101,11 @@ build_image() {
   build_lab_nic
   say "packing one initramfs for all guests"
   layer base pack_base "$lab_dir"/guest/* "$lab_dir/image.sh" "$lab_dir/names.sh" "$kernel/vmlinuz" "$tools/.packages" "$lab_nic"/*.ko "$lab_ofed"/*.deb
-  layer agent pack_agent "$bin/railwright-agent" "$bin/railwright-agent-run"
+  layer agent pack_agent "$bin/railwright-agent" "$bin/railwright-agent-run" "$bin/railwright-agent-front"
   image=$build_dir/image.cpio
   cat "$build_dir/base.cpio" "$build_dir/agent.cpio" > "$image"
   [ "$systemd" = yes ] || return 0
-  layer systemd pack_systemd "$lab_dir"/guest/systemd/* deploy/systemd/railwright-agent.service "$lab_dir/systemd.sh" "$tools/.packages"
+  layer systemd pack_systemd "$lab_dir"/guest/systemd/* deploy/systemd/railwright-agent.service deploy/systemd/railwright-front.service "$lab_dir/systemd.sh" "$tools/.packages"
   systemd_image=$build_dir/image-systemd.cpio
   cat "$image" "$build_dir/systemd.cpio" > "$systemd_image"
 }

@@ -27,20 +27,21 @@ pack_systemd() {
   done
   [ -e "$root/usr/lib/systemd/systemd" ] || die "systemd is neither fetched nor installed" "rm -r $tools, then deploy/lab.sh up --systemd"
   ln -sfn usr/lib/systemd/systemd "$root/init"
-  mkdir -p "$units/multi-user.target.wants" "$units/sysinit.target.wants" "$units/sockets.target.wants" "$units/railwright-agent.service.d"
+  mkdir -p "$units/multi-user.target.wants" "$units/sysinit.target.wants" "$units/sockets.target.wants" "$units/railwright-agent.service.d" "$units/railwright-front.service.d"
   for unit in "${systemd_units[@]}"; do install -m 644 "$(host_file "/usr/lib/systemd/system/$unit")" "$units/$unit"; done
-  install -m 644 "$lab_dir"/guest/systemd/*.service deploy/systemd/railwright-agent.service "$units/"
+  install -m 644 "$lab_dir"/guest/systemd/*.service deploy/systemd/railwright-agent.service deploy/systemd/railwright-front.service "$units/"
   install -m 644 "$lab_dir/guest/systemd/railwright-agent.lab.conf" "$units/railwright-agent.service.d/lab.conf"
+  install -m 644 "$lab_dir/guest/systemd/railwright-front.lab.conf" "$units/railwright-front.service.d/lab.conf"
   ln -s multi-user.target "$units/default.target"
-  for unit in rwlab-door rwlab-shell railwright-agent lab-demo dbus; do ln -s "../$unit.service" "$units/multi-user.target.wants/"; done
+  for unit in rwlab-door rwlab-shell railwright-agent railwright-front lab-demo dbus; do ln -s "../$unit.service" "$units/multi-user.target.wants/"; done
   for unit in rwlab-boot systemd-journald; do ln -s "../$unit.service" "$units/sysinit.target.wants/"; done
   for unit in dbus systemd-journald systemd-journald-dev-log; do ln -s "../$unit.socket" "$units/sockets.target.wants/"; done
   mkdir -p "$root/usr/share/dbus-1/system.d" "$root/usr/share/dbus-1/system-services" "$root/etc/systemd" "$root/var/log"
   install -m 644 "$(host_file /usr/share/dbus-1/system.conf)" "$root/usr/share/dbus-1/"
   install -m 644 "$(host_file /usr/share/dbus-1/system.d/org.freedesktop.systemd1.conf)" "$root/usr/share/dbus-1/system.d/"
   printf '[Journal]\nStorage=volatile\nRuntimeMaxUse=8M\nAudit=no\n' > "$root/etc/systemd/journald.conf"
-  printf 'root:x:0:0:root:/root:/bin/sh\nmessagebus:x:100:100::/nonexistent:/usr/sbin/nologin\n' > "$root/etc/passwd"
-  printf 'root:x:0:\nmessagebus:x:100:\nsystemd-journal:x:101:\n' > "$root/etc/group"
+  printf 'root:x:0:0:root:/root:/bin/sh\nmessagebus:x:100:100::/nonexistent:/usr/sbin/nologin\nrailwright-front:x:102:102::/nonexistent:/usr/sbin/nologin\n' > "$root/etc/passwd"
+  printf 'root:x:0:\nmessagebus:x:100:\nsystemd-journal:x:101:\nrailwright-front:x:102:\n' > "$root/etc/group"
   printf 'ID=debian\nVERSION_ID="12"\nPRETTY_NAME="Railwright lab"\n' > "$root/etc/os-release"
   : > "$root/etc/machine-id"
 }

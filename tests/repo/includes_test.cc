@@ -47,10 +47,15 @@ const std::vector<Row>& Map() {
       {"agent/checks", {"railwright/", "core/decode/", "core/diagnose/"}, {}},
       {"agent/reconcile", {"railwright/"}, {}},
       {"agent/journal", {"railwright/"}, {"nlohmann/", "fcntl", "unistd", "sys/"}},
-      // Sockets: which interface leads to the controller.
       {"agent/session",
-       {"railwright/", "core/wire/", "core/identity/", "core/tls/", "agent/identity/"},
-       {"grpc", "absl/", "sys/socket.h", "unistd.h", "net/if.h", "arpa/inet.h", "linux/rtnetlink.h"}},
+       {"railwright/", "core/wire/", "core/identity/", "core/tls/", "core/enrol/", "agent/identity/",
+        "agent/gate/messages.h"},
+       {"grpc", "absl/"}},
+      // Of the internet's sockets nothing; of protobuf what counts fields.
+      {"agent/gate",
+       {"railwright/"},
+       {"google/protobuf/descriptor.h", "google/protobuf/io/", "sys/", "linux/capability.h", "fcntl",
+        "unistd", "poll.h", "pwd.h", "signal.h"}},
       {"controller/fleet",
        {"railwright/", "core/spec/", "core/decode/", "core/diagnose/", "core/wire/"},
        {"arpa/", "netinet/"}},

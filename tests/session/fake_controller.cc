@@ -1,6 +1,7 @@
 #include "tests/session/fake_controller.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -26,6 +27,9 @@ void FakeController::Listen() {
   builder.AddListeningPort(Address(), grpc::InsecureServerCredentials());
   builder.RegisterService(this);
   server_ = builder.BuildAndStart();
+  // An agent's front has no privilege.
+  chmod(directory_.c_str(), 0711);
+  chmod(path_.c_str(), 0666);
 }
 
 bool FakeController::ListenOn(const std::string& host,

@@ -8,7 +8,6 @@
 #include <future>
 
 #include "agent/session/renewal.h"
-#include "agent/session/route.h"
 #include "tests/session/fake_controller.h"
 #include "tests/session/session_fixture.h"
 #include "tests/store/temp_dir.h"
@@ -80,12 +79,6 @@ TEST(Session, TheWelcomeSaysFromWhichAddressItCame) {
     ASSERT_TRUE(welcome.has_value());
     EXPECT_EQ(welcome->host, one.host);
   }
-}
-
-TEST(NetdevTowards, LoopbackNeedsNoInterfaceAndNamesAreNotLookedUp) {
-  EXPECT_EQ(NetdevTowards("127.0.0.1").value_or("?"), "");
-  EXPECT_EQ(NetdevTowards("::1").value_or("?"), "");
-  EXPECT_EQ(NetdevTowards("localhost").status().code(), Code::kInvalidArgument);
 }
 
 TEST(Session, AHeartbeatTakesAtMost64Bytes) {

@@ -1,4 +1,4 @@
-#include "agent/session/route.h"
+#include "agent/loop/route.h"
 
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>

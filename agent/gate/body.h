@@ -1,0 +1,28 @@
+// What is in a frame: messages into frames, and frames that another process wrote into messages.
+#pragma once
+
+#include "agent/gate/frame.h"
+#include "agent/gate/messages.h"
+#include "railwright/result.h"
+
+namespace railwright::gate {
+
+Frame FrameOf(const FromController& message);
+Frame FrameOf(const ToController& message);
+Frame VersionFrame();
+
+/// Ok when it is the version frame of this revision; FailedPrecondition tells the other's.
+Status CheckVersion(const Frame& frame);
+
+/// What the front says that the controller said. InvalidArgument, with the kind and the reason, when the
+/// frame is of another kind or its message has more fields or levels than such a message can have; the states
+/// that it carries as bytes are measured too, since the loop parses them.
+Result<FromController> ReadFromController(const Frame& frame);
+
+/// What the privileged half says to the controller.
+Result<ToController> ReadToController(const Frame& frame);
+
+/// A text of the front as it may be shown: one line, at most 1 KiB.
+std::string ReadStateText(const Frame& frame);
+
+}  // namespace railwright::gate
