@@ -20,6 +20,7 @@
 #include "agent/loop/poll_loop.h"
 #include "agent/loop/run_options.h"
 #include "agent/machine/linux_machine.h"
+#include "agent/probes/echo_probe.h"
 #include "agent/reconcile/reconciler.h"
 #include "agent/session/route.h"
 #include "agent/session/session.h"
@@ -74,6 +75,8 @@ Status Run(const RunOptions& options, const Log& log) {
   Supervisor supervisor;
   supervisor.Starting(options.node + ": the first pass runs", options.node + ": the first pass still runs");
 
+  const auto peers = MakeEchoProbe();
+
   // loop → session: reports, answers. The session is made after the agent and goes before it.
   std::unique_ptr<Session> session;
   NodeAgent agent(
@@ -84,7 +87,8 @@ Status Run(const RunOptions& options, const Log& log) {
        },
        [&session] { return session == nullptr ? std::string("not started") : session->StateText(); },
        [](int pid) { return pid == ::getpid() || IsOurTool(pid); }, log,
-       [&supervisor, &clock] { supervisor.Alive(clock.Now()); }, NetdevTowards});
+       [&supervisor, &clock] { supervisor.Alive(clock.Now()); }, NetdevTowards,
+       [&session] { return session == nullptr ? std::uint64_t{0} : session->Redial(); }, peers.get()});
   RW_RETURN_IF_ERROR(agent.Start());
   session = std::make_unique<Session>(
       dial, [&agent] { return agent.Hello(); }, inbox, [&bell] { bell.Ring(); });

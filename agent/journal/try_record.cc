@@ -92,6 +92,8 @@ Result<OpenTry::Evidence> EvidenceOf(const json& object) {
   RW_ASSIGN_OR_RETURN(evidence.speed, NumberOf(object, "speed"));
   RW_ASSIGN_OR_RETURN(evidence.gids, ListOf(object, "gids"));
   RW_ASSIGN_OR_RETURN(evidence.peers, ListOf(object, "peers"));
+  RW_ASSIGN_OR_RETURN(evidence.addresses, Member(object, "addresses"));
+  RW_ASSIGN_OR_RETURN(evidence.routes, Member(object, "routes"));
   return evidence;
 }
 
@@ -118,7 +120,9 @@ json ToJson(const OpenTry& open) {
                                   {"link", evidence.link},
                                   {"speed", std::to_string(evidence.speed)},
                                   {"gids", List(evidence.gids)},
-                                  {"peers", List(evidence.peers)}});
+                                  {"peers", List(evidence.peers)},
+                                  {"addresses", BytesToText(evidence.addresses)},
+                                  {"routes", BytesToText(evidence.routes)}});
   for (const Port& port : open.ports) object["ports"].push_back(ToJson(port));
   return object;
 }

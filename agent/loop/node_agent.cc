@@ -20,20 +20,28 @@ namespace {
 constexpr seconds kProbe{5};         // how often a state directory that takes no writes is tried again
 constexpr std::size_t kRecent = 20;  // changes that status.json shows
 
-ReconcilerOptions WithPause(ReconcilerOptions options, std::function<bool(std::string_view)> paused_now) {
-  options.paused_now = std::move(paused_now);
+}  // namespace
+
+ReconcilerOptions NodeAgent::Completed(ReconcilerOptions options, NodeAgent& agent) {
+  options.paused_now = [&agent](std::string_view key) { return agent.PausedNow(key); };
+  options.witnesses.peers = agent.parts_.peers;
+  if (!agent.parts_.redial) return options;
+  options.witnesses.connected = [&agent] { return agent.parts_.session_text() == "connected"; };
+  options.witnesses.redial = [&agent] { agent.Redial(); };
   return options;
 }
 
-}  // namespace
+void NodeAgent::Redial() {
+  redialled_ = parts_.redial();
+  parts_.log(LogLevel::kInfo, "a change is being tried: the controller is dialled anew");
+}
 
 NodeAgent::NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Parts parts)
     : options_(std::move(options)),
       parts_(std::move(parts)),
       machine_(parts_.machine, [this] { Meanwhile(); }),
       reconciler_(machine_, parts_.catalog, parts_.checks, parts_.journal, parts_.clock,
-                  WithPause(std::move(reconciler), [this](std::string_view key) { return PausedNow(key); }),
-                  parts_.our_pids),
+                  Completed(std::move(reconciler), *this), parts_.our_pids),
       changes_(parts_.state_dir.changes()),
       latch_(parts_.state_dir.taking_up(), options_.version),
       local_pauses_(parts_.state_dir.local_pauses()),
@@ -103,6 +111,8 @@ void NodeAgent::OnWelcome(const v1::Welcome& welcome, const FromController& mess
   reporter_.Connected(welcome.has_held() ? &held : nullptr,
                       held.agent_version() == options_.version && held.boot_id() == options_.boot_id);
   if (Status status = changes_.Adopt(welcome.stored_change()); !status.ok()) SetTrouble(std::move(status));
+  // Small packets pass where large ones do not: only a whole report, acknowledged, shows that the way works.
+  if (redialled_ && connection_ > *redialled_) reporter_.NeedFull();
   PublishHello();
   if (welcome.send_catalog()) Say(DescribeCatalog(parts_.catalog, parts_.checks));
   parts_.log(LogLevel::kInfo,
@@ -130,7 +140,13 @@ void NodeAgent::OnPauses(const v1::PauseList& list) {
 
 void NodeAgent::OnReportAck(const v1::ReportAck& ack) {
   changes_.Acknowledge(ack.stored_change());
-  if (reporter_.Acknowledge(ack)) PublishHello();
+  if (reporter_.Acknowledge(ack)) {
+    PublishHello();
+    if (redialled_ && connection_ > *redialled_) {
+      redialled_.reset();
+      reconciler_.ControllerAnswered();
+    }
+  }
   status_stale_ = true;
 }
 

@@ -57,6 +57,8 @@ class NodeAgent {
     /// Called before each operation on the machine: a pass that takes long gets on. May be empty.
     std::function<void()> at_work{};
     ManagementLink::Route route{};  ///< needed unless the controller is local or the interface is told
+    std::function<std::uint64_t()> redial{};  ///< Session::Redial; empty: no try awaits the controller
+    PeerProbe* peers = nullptr;               ///< null: no try awaits a neighbour
   };
   /// Everything given outlives it. `reconciler` without paused_now, which is set here.
   NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Parts parts);
@@ -121,6 +123,9 @@ class NodeAgent {
   Status WriteStatus();
   void LookAtSession();
   void LookAtManagement();
+  static ReconcilerOptions Completed(ReconcilerOptions options, NodeAgent& agent);
+  /// Of a try: a new connection, over which a whole report is acknowledged.
+  void Redial();
   void Meanwhile();
   void PublishHello();
   void Send(ToController message);
@@ -145,6 +150,7 @@ class NodeAgent {
   std::optional<v1::DesiredState> unkept_;  // taken, not durable yet: nothing is written meanwhile
   Generation given_up_;                     // accepted by an earlier life, which died with it again and again
   std::uint64_t connection_ = 0;            // of the last Welcome
+  std::optional<std::uint64_t> redialled_;  // a try awaits an answer over a connection above this one
   std::deque<Asked> commands_;
   std::optional<v1::DesiredState> refused_;  // the last one answered with a Nack, for status.json
   std::string refused_message_;

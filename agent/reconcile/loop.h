@@ -179,6 +179,7 @@ struct Reconciler::Impl {
                const std::vector<std::string>& missing);
   void PutBackFailed();
   bool PutBackStep(const OpenTry::Step& step, std::string& left);
+  bool PutBackSurroundings(const std::vector<OpenTry::Evidence>& around, std::string& left);
   Entry* EntryOf(const std::string& key, const std::string& target);
 
   void CloseRuns();
@@ -236,7 +237,8 @@ struct Reconciler::Impl {
     struct Failed {
       OpenTry::Step step;
       FailedTry why;
-      bool told = false;  // in the history
+      std::vector<OpenTry::Evidence> around;  // of the step's ports
+      bool told = false;                      // in the history
     };
     std::vector<Failed> failed;
     int tries = 0;  // to put them back

@@ -171,6 +171,13 @@ void Reconciler::Impl::WrittenInTry(const Entry& entry, const Outcome& outcome) 
   try_->redialled = try_->answered = false;
   try_->written[""] = now;
   for (const std::string& port : step->ports) {
+    // What cannot be had with the new value is missed, and told, when the try is looked at.
+    const auto evidence = EvidenceAbout(record.evidence, port);
+    const auto bound = std::find_if(facts_->ports.begin(), facts_->ports.end(),
+                                    [&](const BoundPort& one) { return one.port.name == port; });
+    if (evidence != record.evidence.end() && bound != facts_->ports.end() && !bound->netdev.empty())
+        [[maybe_unused]]
+      const Status status = PutBackRoutes(machine_, *evidence, *bound);
     try_->written[port] = now;
     try_->asked.erase(port);
     try_->heard.erase(port);

@@ -187,7 +187,11 @@ void Reconciler::Impl::FailTry(const std::set<std::string>* ports, const std::st
       failed.generation = state_->generation;
     // Before it is put back: a life that ends meanwhile must not begin anew with it.
     [[maybe_unused]] const Status status = journal_.RecordFailedTry(failed);
-    try_->failed.push_back({step, std::move(failed)});
+    std::vector<OpenTry::Evidence> around;
+    for (const OpenTry::Evidence& evidence : try_->record.evidence)
+      if (std::find(step.ports.begin(), step.ports.end(), evidence.port) != step.ports.end())
+        around.push_back(evidence);
+    try_->failed.push_back({step, std::move(failed), std::move(around)});
     steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
   }
   std::erase_if(try_->record.evidence, [&](const OpenTry::Evidence& evidence) {
@@ -219,7 +223,7 @@ void Reconciler::Impl::PutBackFailed() {
       Record(told, wished && entry->deviation ? entry->deviation->kind : ChangeKind::kIntended, before,
              failed.step.to, false, failed.why.message);
     }
-    const bool back = PutBackStep(failed.step, sentence);
+    const bool back = PutBackStep(failed.step, sentence) && PutBackSurroundings(failed.around, sentence);
     if ((back || !failed.told) && told.wish.setting != nullptr)
       Record(told, ChangeKind::kUndone, Observation::Value(failed.step.to), failed.step.before, back,
              back ? std::string() : sentence);
@@ -256,6 +260,22 @@ void Reconciler::Impl::PutBackFailed() {
   // When it is not taken, the life after this one puts back once more what is so already.
   [[maybe_unused]] const Status status = journal_.RecordTry(try_->record);
   LookAtTryAgain(clock_.Now() + kLookAgain);
+}
+
+// What goes with a value and does not come back with it. What cannot be had any more must not hold the node
+// in a try for ever: after ten tries it is told and left.
+bool Reconciler::Impl::PutBackSurroundings(const std::vector<OpenTry::Evidence>& around, std::string& left) {
+  constexpr int kTries = 10;
+  const NodeFacts facts = BindRecorded(machine_, try_->record);
+  for (const OpenTry::Evidence& evidence : around) {
+    const BoundPort* port = PortOf(facts, evidence.port);
+    if (port == nullptr || port->netdev.empty()) continue;
+    const Status status = PutBackAround(machine_, evidence, *port);
+    if (status.ok()) continue;
+    left += "; addresses and routes of " + port->netdev + " could not be put back: " + status.message();
+    if (try_->tries < kTries) return false;
+  }
+  return true;
 }
 
 bool Reconciler::Impl::PutBackStep(const OpenTry::Step& step, std::string& left) {

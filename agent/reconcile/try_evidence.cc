@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <utility>
 
 #include "agent/reconcile/bind_ports.h"
 #include "agent/reconcile/text.h"
@@ -63,6 +64,32 @@ bool Names(std::string_view text, const std::string& address) {
   return false;
 }
 
+std::string AddressesPath(const BoundPort& port) { return "/rtnl/addr/" + port.netdev; }
+std::string RoutesPath(const BoundPort& port) { return "/rtnl/route/main/" + port.netdev; }
+
+std::vector<std::string> LinesOf(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    if (end > 0) lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+Status AddMissing(Machine& machine, const std::string& path, const std::string& before) {
+  if (before.empty()) return Ok();
+  RW_ASSIGN_OR_RETURN(const std::string present, machine.Get(path));
+  std::vector<std::string> lines = LinesOf(present);
+  const std::size_t there = lines.size();
+  for (const std::string& line : LinesOf(before))
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+  if (lines.size() == there) return Ok();
+  std::string all;
+  for (const std::string& line : lines) all += (all.empty() ? "" : "\n") + line;
+  return machine.Set(path, all);
+}
+
 // IPv6 texts differ from a GID's: every group of four digits, nothing left out. Those of an address that goes
 // are told apart by what no step still names: the text of a step that takes any IPv6 address away excuses all
 // global ones.
@@ -83,6 +110,8 @@ OpenTry::Evidence EvidenceOf(const Machine& machine, const BoundPort& port) {
   evidence.link = LinkIsUp(machine, port);
   evidence.speed = evidence.link ? SpeedOf(machine, port.netdev) : 0;
   evidence.gids = GidsOf(machine, port.ibdev);
+  evidence.addresses = machine.Get(AddressesPath(port)).value_or({});
+  evidence.routes = machine.Get(RoutesPath(port)).value_or({});
   return evidence;
 }
 
@@ -103,12 +132,28 @@ Missing MissingOf(const Machine& machine, const OpenTry::Evidence& evidence, con
   if (speed < evidence.speed)
     missing.words.push_back(port->netdev + " runs at " + std::to_string(speed) + " Mbit/s, before at " +
                             std::to_string(evidence.speed));
+  const std::vector<std::string> routes = evidence.routes.empty()
+                                              ? std::vector<std::string>()
+                                              : LinesOf(machine.Get(RoutesPath(*port)).value_or({}));
+  for (const std::string& route : LinesOf(evidence.routes))
+    if (std::find(routes.begin(), routes.end(), route) == routes.end())
+      missing.words.push_back("route " + OneLine(route) + " is gone");
   if (evidence.gids.empty()) return missing;
   const std::vector<std::string> now = GidsOf(machine, port->ibdev);
   for (const std::string& gid : evidence.gids)
     if (!std::binary_search(now.begin(), now.end(), gid) && !GoesOnPurpose(gid, steps))
       missing.words.push_back("GID " + OneLine(gid, 64) + " of " + port->netdev + " is gone");
   return missing;
+}
+
+Status PutBackRoutes(Machine& machine, const OpenTry::Evidence& evidence, const BoundPort& port) {
+  return AddMissing(machine, RoutesPath(port), evidence.routes);
+}
+
+Status PutBackAround(Machine& machine, const OpenTry::Evidence& evidence, const BoundPort& port) {
+  // Addresses first: a route needs the network of its gateway.
+  RW_RETURN_IF_ERROR(AddMissing(machine, AddressesPath(port), evidence.addresses));
+  return PutBackRoutes(machine, evidence, port);
 }
 
 }  // namespace railwright

@@ -7,6 +7,7 @@
 
 #include "railwright/journal.h"
 #include "railwright/machine.h"
+#include "railwright/result.h"
 #include "railwright/setting.h"
 
 namespace railwright {
@@ -23,5 +24,14 @@ struct Missing {
 /// is not missed. Speed and GIDs are looked at only when the link is up.
 Missing MissingOf(const Machine& machine, const OpenTry::Evidence& evidence, const BoundPort* port,
                   const std::vector<OpenTry::Step>& steps);
+
+/// Adds the routes of the evidence that are missing, and removes nothing: the kernel drops them with an
+/// interface's last address, also when another comes in its place.
+Status PutBackRoutes(Machine& machine, const OpenTry::Evidence& evidence, const BoundPort& port);
+
+/// Adds the addresses and routes of the evidence that are missing from the port, and removes nothing: the
+/// kernel drops them with an address, and IPv6 ones with an MTU below 1280, and does not bring them back with
+/// the value.
+Status PutBackAround(Machine& machine, const OpenTry::Evidence& evidence, const BoundPort& port);
 
 }  // namespace railwright

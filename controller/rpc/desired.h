@@ -32,9 +32,11 @@ struct FleetState {
   std::uint64_t number() const { return stored.generation.value; }
 };
 
-/// The desired bytes of every node of `resolved`, with what is to be put back.
+/// The desired bytes of every node of `resolved`, with what is to be put back, and whether changes on the way
+/// to the controller may be tried (0: not).
 std::map<std::string, NodeDesired> BuildDesired(const Resolved& resolved,
-                                                const std::vector<NodeKey>& restores);
+                                                const std::vector<NodeKey>& restores,
+                                                std::chrono::milliseconds try_for = {});
 /// For a node that left the inventory: nothing is enforced there any more.
 NodeDesired RetiredDesired(const std::string& node);
 

@@ -65,6 +65,9 @@ struct OpenTry {
     std::uint64_t speed = 0;         ///< Mbit/s; 0: was not told
     std::vector<std::string> gids;   ///< as sysfs writes them
     std::vector<std::string> peers;  ///< those that had answered
+    /// What an interface has beside the values of the steps, and what may go with them: put back too.
+    std::string addresses;  ///< lines of /rtnl/addr/<if>
+    std::string routes;     ///< lines of /rtnl/route/main/<if>
     friend bool operator==(const Evidence&, const Evidence&) = default;
   };
   std::vector<Evidence> evidence;

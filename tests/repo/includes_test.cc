@@ -40,6 +40,7 @@ const std::vector<Row>& Map() {
       {"agent/settings", {"railwright/", "core/decode/"}, {}},
       {"agent/checks", {"railwright/", "core/decode/", "core/diagnose/"}, {}},
       {"agent/reconcile", {"railwright/"}, {}},
+      {"agent/probes", {"railwright/", "core/decode/"}, {"sys/", "unistd", "net/", "netinet/", "arpa/"}},
       {"agent/journal", {"railwright/"}, {"nlohmann/", "fcntl", "unistd", "sys/"}},
       // Sockets: which interface leads to the controller.
       {"agent/session",
