@@ -167,6 +167,8 @@ struct Reconciler::Impl {
   bool WaitsForLink(Entry& entry);
   void KeepFailedTries(std::vector<Entry>& entries);
   Status ForgetFailedTry(Entry& entry);
+  /// As declared, and yet to be put back.
+  void TellOverdue(Finding& finding) const;
   static void HoldAfterTry(Entry& entry, const FailedTry& failed);
 
   // try_end.cc: confirmed, or put back
@@ -238,6 +240,7 @@ struct Reconciler::Impl {
       OpenTry::Step step;
       FailedTry why;
       std::vector<OpenTry::Evidence> around;  // of the step's ports
+      std::string error;                      // why it could not be put back yet
       bool told = false;                      // in the history
     };
     std::vector<Failed> failed;

@@ -228,6 +228,7 @@ void Reconciler::Impl::RefreshFinding(Entry& entry) {
       finding.fix = entry.hold->fix;
     }
   }
+  TellOverdue(finding);
   if (finding == entry.finding) return;
   entry.finding = std::move(finding);
   findings_changed_ = true;

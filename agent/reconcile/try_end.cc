@@ -191,7 +191,7 @@ void Reconciler::Impl::FailTry(const std::set<std::string>* ports, const std::st
     for (const OpenTry::Evidence& evidence : try_->record.evidence)
       if (std::find(step.ports.begin(), step.ports.end(), evidence.port) != step.ports.end())
         around.push_back(evidence);
-    try_->failed.push_back({step, std::move(failed), std::move(around)});
+    try_->failed.push_back({step, std::move(failed), std::move(around), {}, false});
     steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
   }
   std::erase_if(try_->record.evidence, [&](const OpenTry::Evidence& evidence) {
@@ -206,6 +206,7 @@ void Reconciler::Impl::FailTry(const std::set<std::string>* ports, const std::st
 void Reconciler::Impl::PutBackFailed() {
   ++try_->tries;
   std::vector<LiveTry::Failed> left;
+  std::vector<Entry*> again;
   for (LiveTry::Failed& failed : std::exchange(try_->failed, {})) {
     Entry* entry = EntryOf(failed.step.key, failed.step.target);
     const bool wished = entry != nullptr && entry->wish.desired == failed.step.to;
@@ -228,6 +229,7 @@ void Reconciler::Impl::PutBackFailed() {
       Record(told, ChangeKind::kUndone, Observation::Value(failed.step.to), failed.step.before, back,
              back ? std::string() : sentence);
     failed.told = true;
+    failed.error = sentence;
     FailedTry why = failed.why;
     why.message += (sentence.empty() ? "" : "; " + sentence) + "; not tried again by itself";
     if (wished) {
@@ -238,10 +240,7 @@ void Reconciler::Impl::PutBackFailed() {
         std::erase_if(run, [&](const DoneStep& done) { return done.entry == IndexOf(*entry); });
       if (!entry->deviation) entry->deviation = Deviation{ChangeKind::kIntended, clock_.Now(), {}};
     }
-    if (entry != nullptr) {
-      Look(machine_, entry->wish, entry->sight);
-      Assess(*entry, {});
-    }
+    again.push_back(entry);
     if (back) {
       [[maybe_unused]] const Status status = wished || entry == nullptr
                                                  ? journal_.RecordFailedTry(why)
@@ -252,6 +251,11 @@ void Reconciler::Impl::PutBackFailed() {
   }
   look_now_ = true;
   try_->failed = std::move(left);
+  for (Entry* entry : again) {
+    if (entry == nullptr) continue;
+    Look(machine_, entry->wish, entry->sight);
+    Assess(*entry, {});
+  }
   if (!try_->failed.empty()) return LookAtTryAgain(clock_.Now() + kLookAgain);
   if (try_->record.steps.empty()) {
     try_->confirmed = true;
@@ -260,6 +264,18 @@ void Reconciler::Impl::PutBackFailed() {
   // When it is not taken, the life after this one puts back once more what is so already.
   [[maybe_unused]] const Status status = journal_.RecordTry(try_->record);
   LookAtTryAgain(clock_.Now() + kLookAgain);
+}
+
+void Reconciler::Impl::TellOverdue(Finding& finding) const {
+  if (!try_ || finding.verdict != Verdict::kCompliant) return;
+  for (const LiveTry::Failed& failed : try_->failed) {
+    if (failed.step.key != finding.key || failed.step.target != finding.target) continue;
+    finding.verdict = Verdict::kPending;
+    finding.reason = "TryFailed";
+    finding.message += "; to be put back: " + failed.why.message + "; " + failed.error;
+    finding.fix =
+        "remove what stands in the way of the value from before; it is tried each second, then each ten";
+  }
 }
 
 // What goes with a value and does not come back with it. What cannot be had any more must not hold the node

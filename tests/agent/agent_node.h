@@ -88,7 +88,8 @@ class AgentNode {
                          [this] {
                            if (at_work) at_work();
                          },
-                         [this](const std::string& to) { return route(to); }});
+                         [this](const std::string& to) { return route(to); },
+                         redial});
     return agent->Start().ok();
   }
   void Welcome(std::uint64_t stored_change = 0, bool send_catalog = false,
@@ -180,7 +181,8 @@ class AgentNode {
   std::string host;               ///< whom the next Welcome comes from; "" = a Unix socket
   /// The kernel's answer to where an address is reached.
   ManagementLink::Route route = [](const std::string&) { return Status(Code::kNotFound, "no route"); };
-  std::function<void()> at_work;  ///< called before each operation on the machine
+  std::function<std::uint64_t()> redial;  ///< empty: no try awaits the controller
+  std::function<void()> at_work;          ///< called before each operation on the machine
   std::string session_text = "connecting: not tried yet";
   std::uint64_t connection = 0, stored = 0;
   std::size_t acknowledged = 0;

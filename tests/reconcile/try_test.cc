@@ -59,7 +59,7 @@ TEST_F(TryTest, TheWayBackIsJournalledBeforeTheFirstWrite) {
   machine.on_set = [&](const std::string& path, const std::string&) {
     if (path != kMtu) return;
     ASSERT_TRUE(journal.Try());
-    const OpenTry& open = *journal.Try();
+    const OpenTry open = *journal.Try();
     EXPECT_EQ(open.boot_id, "boot-1");
     EXPECT_EQ(open.deadline - open.begun, 60s);
     ASSERT_EQ(open.steps.size(), 1u);
@@ -437,7 +437,9 @@ TEST(TryCrash, AtEveryPointItComesBack) {
       node.Boot();
       node.Begin(TryNode::Mtu(1));
       if (open && deadline > node.clock.BootNow()) node.Live(deadline - node.clock.BootNow() + 1s);
-      if (open) EXPECT_EQ(node.MtuNow(), "1500") << kind << " " << at;
+      if (open) {
+        EXPECT_EQ(node.MtuNow(), "1500") << kind << " " << at;
+      }
       node.Live(2min);  // one that died before it had begun is tried now
       EXPECT_EQ(node.MtuNow(), "1500") << kind << " " << at;
       EXPECT_FALSE(node.Open()) << kind << " " << at;
@@ -459,19 +461,19 @@ class SteppedClock final : public Clock {
   std::chrono::milliseconds slept{0};
 };
 
-TEST_F(TryTest, TheTimeOfDayDoesNotMoveTheDeadlineAndSleepCounts) {
+TEST(TryClock, TheTimeOfDayDoesNotMoveTheDeadlineAndSleepCounts) {
   for (const bool sleeps : {false, true}) {
     TryNode node;
     node.answers = false;
     SteppedClock stepped;
-    Reconciler agent(node.machine, node.catalog, node.checks, node.journal, stepped, node.options);
-    ASSERT_TRUE(agent.Start().ok());
-    ASSERT_TRUE(agent.Accept(Mtu(1)).ok());
+    Reconciler loop(node.machine, node.catalog, node.checks, node.journal, stepped, node.options);
+    ASSERT_TRUE(loop.Start().ok());
+    ASSERT_TRUE(loop.Accept(TryNode::Mtu(1)).ok());
     const auto live = [&](std::chrono::nanoseconds time) {
       const auto end = stepped.inner.Now() + time;
-      while (agent.NextDue() <= end) {
-        stepped.inner.AdvanceTo(agent.NextDue());
-        agent.Tick();
+      while (loop.NextDue() <= end) {
+        stepped.inner.AdvanceTo(loop.NextDue());
+        loop.Tick();
       }
       stepped.inner.AdvanceTo(end);
     };
