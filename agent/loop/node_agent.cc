@@ -17,7 +17,10 @@ using std::chrono::seconds;
 
 namespace {
 
-constexpr seconds kProbe{5};         // how often a state directory that takes no writes is tried again
+constexpr seconds kProbe{5};  // how often a state directory that takes no writes is tried again
+/// Small packets pass where large ones do not. More than one packet of the largest MTU that Ethernet cards
+/// take.
+constexpr std::uint32_t kPadding = 16'384;
 constexpr std::size_t kRecent = 20;  // changes that status.json shows
 
 }  // namespace
@@ -32,7 +35,9 @@ ReconcilerOptions NodeAgent::Completed(ReconcilerOptions options, NodeAgent& age
 }
 
 void NodeAgent::Redial() {
-  redialled_ = parts_.redial();
+  dialling_anew_ = true;
+  PublishHello();  // asks for a large Welcome, before anybody dials
+  dialled_before_ = parts_.redial();
   parts_.log(LogLevel::kInfo, "a change is being tried: the controller is dialled anew");
 }
 
@@ -111,8 +116,7 @@ void NodeAgent::OnWelcome(const v1::Welcome& welcome, const FromController& mess
   reporter_.Connected(welcome.has_held() ? &held : nullptr,
                       held.agent_version() == options_.version && held.boot_id() == options_.boot_id);
   if (Status status = changes_.Adopt(welcome.stored_change()); !status.ok()) SetTrouble(std::move(status));
-  // Small packets pass where large ones do not: only a whole report, acknowledged, shows that the way works.
-  if (redialled_ && connection_ > *redialled_) reporter_.NeedFull();
+  if (DialledAnew()) reporter_.NeedFull();
   PublishHello();
   if (welcome.send_catalog()) Say(DescribeCatalog(parts_.catalog, parts_.checks));
   parts_.log(LogLevel::kInfo,
@@ -142,8 +146,9 @@ void NodeAgent::OnReportAck(const v1::ReportAck& ack) {
   changes_.Acknowledge(ack.stored_change());
   if (reporter_.Acknowledge(ack)) {
     PublishHello();
-    if (redialled_ && connection_ > *redialled_) {
-      redialled_.reset();
+    if (DialledAnew()) {
+      dialling_anew_ = false;
+      PublishHello();
       reconciler_.ControllerAnswered();
     }
   }
@@ -246,8 +251,10 @@ bool NodeAgent::Tick() {
 void NodeAgent::SendReport() {
   if (connection_ == 0) return;
   const std::string before = reporter_.acknowledged();
-  if (auto report = reporter_.Next(reconciler_.Report(), changes_.pending(), parts_.clock.Now()))
+  if (auto report = reporter_.Next(reconciler_.Report(), changes_.pending(), parts_.clock.Now())) {
+    if (DialledAnew()) report->set_padding(std::string(kPadding, '\0'));
     Say(*report);
+  }
   if (reporter_.acknowledged() != before) PublishHello();  // held by the controller since an earlier life
 }
 
@@ -347,6 +354,7 @@ void NodeAgent::PublishHello() {
   hello_.set_state_hash(state_.hash);
   hello_.set_generation(state_.generation.value);
   hello_.set_report_hash(reporter_.acknowledged());
+  hello_.set_pad_welcome(dialling_anew_ ? kPadding : 0);
 }
 
 v1::Hello NodeAgent::Hello() const {

@@ -150,7 +150,9 @@ class NodeAgent {
   std::optional<v1::DesiredState> unkept_;  // taken, not durable yet: nothing is written meanwhile
   Generation given_up_;                     // accepted by an earlier life, which died with it again and again
   std::uint64_t connection_ = 0;            // of the last Welcome
-  std::optional<std::uint64_t> redialled_;  // a try awaits an answer over a connection above this one
+  bool dialling_anew_ = false;              // a try awaits an answer …
+  std::uint64_t dialled_before_ = 0;        // … over a connection above this one
+  bool DialledAnew() const { return dialling_anew_ && connection_ > dialled_before_; }
   std::deque<Asked> commands_;
   std::optional<v1::DesiredState> refused_;  // the last one answered with a Nack, for status.json
   std::string refused_message_;

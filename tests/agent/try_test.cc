@@ -57,13 +57,17 @@ class AgentTryTest : public testing::Test, protected AgentNode {
 
 TEST_F(AgentTryTest, AWholeReportThatIsAcknowledgedOverANewConnectionConfirmsIt) {
   BeginIt();
+  EXPECT_EQ(agent->Hello().pad_welcome(), 16'384u) << "nor need they in the other direction";
   Answer();
   const v1::Report last = Sent<v1::Report>().back();
-  EXPECT_TRUE(last.full()) << "small packets pass where large ones do not";
+  EXPECT_TRUE(last.full());
+  EXPECT_GE(last.ByteSizeLong(), 16'384u) << "small packets pass where large ones do not";
   AcknowledgeReports();
+  EXPECT_EQ(agent->Hello().pad_welcome(), 0u);
   Pass(10min);
   EXPECT_EQ(Mtu(), "4200");
   EXPECT_EQ(redials, 1);
+  EXPECT_LT(Sent<v1::Report>().back().ByteSizeLong(), 16'384u);
 }
 
 TEST_F(AgentTryTest, AWelcomeAloneDoesNot) {
