@@ -173,6 +173,7 @@ struct Reconciler::Impl {
 
   // try_end.cc: confirmed, or put back
   void TakeUpTry();
+  void StopTry();
   void LookAtTry();
   void LookAtTryAgain(Clock::Steady at);
   bool PeersMissing(const OpenTry::Evidence& evidence, const BoundPort& port);

@@ -35,6 +35,7 @@ Status Reconciler::Impl::Start() {
 }
 
 Status Reconciler::Impl::Stop() {
+  StopTry();
   std::vector<std::string> left = journal_.Prepared();
   Status first;
   for (std::size_t i = left.size(); i-- > 0;) {  // a directory's content was made after it

@@ -70,7 +70,8 @@ class Reconciler {
   /// put back). Runs the settings' Prepare (a Tick runs it again where something is missing), then undoes or
   /// completes what the journal says was open when the agent died.
   Status Start();
-  /// Removes what Prepare made. Values that were enforced stay as they are.
+  /// Puts back what is being tried, and removes what Prepare made. Values that were enforced stay as they
+  /// are.
   Status Stop();
 
   /// Takes a new whole desired state. InvalidArgument names the key, target and value when any of it is not

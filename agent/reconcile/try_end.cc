@@ -72,7 +72,7 @@ void Reconciler::Impl::TakeUpTry() {
     std::set<std::string> ports;
     std::string reason, missing;
     for (const FailedTry& failed : journal_.FailedTries()) {
-      if (failed.generation != open->generation) continue;
+      if (failed.generation < open->generation) continue;
       for (const OpenTry::Step& step : open->steps) {
         if (step.key != failed.key || step.target != failed.target) continue;
         ports.insert(step.ports.begin(), step.ports.end());
@@ -115,9 +115,12 @@ void Reconciler::Impl::LookAtTry() {
   bool settled = now - try_->written[""] >= kSettling;
   for (const OpenTry::Evidence& evidence : try_->record.evidence) {
     const BoundPort* port = PortOf(facts, evidence.port);
-    Missing lacks = MissingOf(machine_, evidence, port, try_->record.steps);
     const auto age = now - try_->written[evidence.port];
     const bool rests = age >= kSettling;
+    // What cannot be had with the new value is missed, and told.
+    if (rests && port != nullptr && !port->netdev.empty()) [[maybe_unused]]
+      const Status status = PutBackRoutes(machine_, evidence, *port);
+    Missing lacks = MissingOf(machine_, evidence, port, try_->record.steps);
     settled = settled && rests;
     links_are_back = links_are_back && !lacks.link;
     if (lacks.link && age >= kPatience) dead.insert(evidence.port);
@@ -161,6 +164,15 @@ void Reconciler::Impl::Confirm() {
   try_.reset();
   try_look_at_.reset();
   look_now_ = true;  // the report may be settled now, and who waits for a link or a try goes on
+}
+
+// Whether another life comes in time is not known. What was not refuted may be tried anew by it.
+void Reconciler::Impl::StopTry() {
+  if (!try_ || try_->confirmed) return;
+  const std::vector<OpenTry::Step> steps = try_->record.steps;
+  FailTry(nullptr, "TryFailed", {"the agent was stopped before it was confirmed"});
+  for (const OpenTry::Step& step : steps)
+    [[maybe_unused]] const Status status = journal_.ForgetFailedTry(step.key, step.target);
 }
 
 void Reconciler::Impl::FailTry(const std::set<std::string>* ports, const std::string& reason,

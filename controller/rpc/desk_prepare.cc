@@ -122,9 +122,11 @@ AdminDesk::Preparation AdminDesk::Prepare(const google::protobuf::RepeatedPtrFie
       one.set_target(spec.target);
     }
   prepared.next = NextState(*view, prepared.changes.next, std::move(after), restore);
-  // Agents that are ahead (a restored backup) need a higher number even for the same documents.
+  // Agents that are ahead (a restored backup) need a higher number even for the same documents; and an apply
+  // without --try takes back the word that an earlier one gave.
   prepared.unchanged = prepared.changes.empty() && prepared.base->number() > 0 &&
-                       prepared.base->problem.empty() && view->highest_generation <= prepared.base->number();
+                       prepared.base->stored.try_for.count() == 0 && prepared.base->problem.empty() &&
+                       view->highest_generation <= prepared.base->number();
   return prepared;
 }
 

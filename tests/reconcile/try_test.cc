@@ -374,6 +374,31 @@ TEST_F(TryTest, ALifeThatBeginsAfterTheDeadlinePutsBackBeforeAnythingElse) {
   EXPECT_EQ(MtuNow(), "1500") << "by Start alone";
 }
 
+TEST_F(TryTest, AnAgentThatIsStoppedPutsBackAndItsNextLifeTriesAnew) {
+  answers = false;
+  Begin(Mtu(1));
+  ASSERT_EQ(MtuNow(), "4200");
+  ASSERT_TRUE(agent->Stop().ok());
+  EXPECT_EQ(MtuNow(), "1500");
+  EXPECT_FALSE(Open());
+  answers = true;
+  Boot();
+  Begin(Mtu(1));
+  Live(10s);
+  EXPECT_EQ(MtuNow(), "4200");
+  EXPECT_FALSE(Open());
+}
+
+TEST_F(TryTest, ARouteThatGoesWhileTheLinkIsDownIsAddedAgain) {
+  machine.Put("/rtnl/route/main/rail0", "default via 10.10.0.254 dev rail0");
+  Begin(Mtu(1));
+  machine.Put("/rtnl/route/main/rail0", "");
+  Live(10s);
+  EXPECT_EQ(Value("/rtnl/route/main/rail0"), "default via 10.10.0.254 dev rail0");
+  EXPECT_FALSE(Open());
+  EXPECT_EQ(MtuNow(), "4200");
+}
+
 TEST_F(TryTest, TheNextLifeMayConfirmIt) {
   answers = false;
   Begin(Mtu(1));
