@@ -111,6 +111,8 @@ std::optional<Step> MakeStep(const Wish& wish, const Sight& sight, const Policy&
         "the change disturbs " + hit + ", which carries the way to the controller or is a management port");
     return step;
   }
+  if (policy.try_management && !ManagementHit(step, wish, policy).empty())
+    step.why += " It touches the way to the controller: it comes back by itself unless it is confirmed.";
   if (!policy.management_unknown.empty() && (port != nullptr || !step.blast.empty())) {
     Refuse(step, "ManagementPath",
            std::string(kWayUnknown) + " (" + policy.management_unknown +

@@ -65,8 +65,10 @@ void Reconciler::Impl::TakeUpTry() {
   try_->record = *open;
   try_->written[""] = clock_.Now();
   for (const OpenTry::Evidence& evidence : open->evidence) try_->written[evidence.port] = clock_.Now();
-  if (open->boot_id != options_.boot_id) {
-    FailTry(nullptr, "TryFailed", {"the node has booted before it was confirmed"});
+  if (open->boot_id != options_.boot_id || options_.boot_id.empty()) {
+    FailTry(nullptr, "TryFailed",
+            {options_.boot_id.empty() ? "it cannot be told whether the node has booted since"
+                                      : "the node has booted before it was confirmed"});
   } else {
     // What an earlier life had given up and begun to put back.
     std::set<std::string> ports;

@@ -73,8 +73,10 @@ class AgentNode {
     options.controller = controller;
     options.boot_id = "b00t";
     options.management_netdev = management_netdev;
+    ReconcilerOptions reconciler;
+    reconciler.boot_id = options.boot_id;
     agent = std::make_unique<NodeAgent>(
-        options, ReconcilerOptions{},
+        options, reconciler,
         NodeAgent::Parts{machine,
                          catalog,
                          checks,

@@ -145,6 +145,38 @@ TEST_F(TryOnTheWay, AChangeThatTheControllerIsReachedThroughIsConfirmed) {
   EXPECT_TRUE(Compliant());
 }
 
+TEST_F(TryOnTheWay, AnAgentThatIsStoppedPutsBackAtOnce) {
+  BeginWell();
+  ASSERT_EQ(Apply(Declared("68"), {"--no-wait", "--try", "15m"}).code, 0);
+  ASSERT_TRUE(Eventually([&] { return Mtu() == "68"; })) << Logs();
+  EXPECT_EQ(agent_.Terminate(), 0);
+  EXPECT_EQ(Mtu(), "1500") << Logs();
+}
+
+TEST_F(TryOnTheWay, ANeighbourThatHadAnsweredMustAnswerAgain) {
+  Do(There({"ip", "addr", "add", "10.220.0.2/24", "dev", "peer0"}));  // plays gpu-002
+  const auto two = [](const std::string& mtu) {
+    std::string all = Declared(mtu, "10.220.0.{index}/24");
+    return all.replace(all.find("gpu-001"), 7, "\"gpu-[001-002]\"");
+  };
+  ASSERT_EQ(Apply(two("1500"), {"--no-wait"}).code, 0) << Logs();
+  Start();
+  ASSERT_TRUE(Eventually([&] { return FindingOf("rail.address").value("verdict", "") == "Compliant"; }))
+      << Logs();
+  ASSERT_EQ(Apply(two("1400"), {"--no-wait", "--try", "30s"}).code, 0);
+  ASSERT_TRUE(Eventually([&] { return Mtu() == "1400" && Deadline() == 0; })) << "confirmed" << Logs();
+  ASSERT_EQ(Apply(two("1300"), {"--no-wait", "--try", "30s"}).code, 0);
+  meanwhile_ = [&] { Do(There({"ip", "addr", "del", "10.220.0.2/24", "dev", "peer0"})); };
+  ComesBack(
+      "neighbour gone", [&] { return Mtu() == "1300"; }, [&] { return Mtu() == "1400"; });
+  EXPECT_TRUE(Eventually([&] {
+    return FindingOf("link.mtu").value("message", "").find("no neighbour of rail0 answers") !=
+           std::string::npos;
+  })) << FindingOf("link.mtu")
+      << Logs();
+  EXPECT_TRUE(Connected()) << "it was reached all the time";
+}
+
 TEST_F(TryOnTheWay, AnMtuThatIsTooSmallComesBack) {
   BeginWell();
   ASSERT_EQ(Apply(Declared("68"), {"--no-wait", "--try", "30s"}).code, 0);

@@ -424,6 +424,15 @@ TEST_F(TryTest, ABootInBetweenPutsBackAtOnce) {
   ExpectPutBack("the node has booted before it was confirmed");
 }
 
+TEST_F(TryTest, WithoutABootIdNobodyKnowsWhetherItWasThisBoot) {
+  Begin(Mtu(1));
+  ASSERT_TRUE(Open());
+  options.boot_id.clear();
+  Boot();
+  EXPECT_EQ(MtuNow(), "1500");
+  EXPECT_FALSE(Open());
+}
+
 TEST_F(TryTest, ABootAfterItWasConfirmedChangesNothing) {
   Begin(Mtu(1));
   Live(10s);
