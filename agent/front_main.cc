@@ -68,8 +68,9 @@ Result<gate::Passage::End> Carry(const gate::FrontOptions& options, gate::Descri
   Session session(
       Dial(options), [&passage] { return passage.Hello(); }, passage.inbox(), [&passage] { passage.Ring(); });
   RW_RETURN_IF_ERROR(session.Start());
-  return passage.Run(signals, {[&session](ToController message) { session.Send(std::move(message)); },
-                               [&session] { return session.StateText(); }});
+  return passage.Run(signals,
+                     {[&session](ToController message) { session.Send(std::move(message)); },
+                      [&session] { return session.StateText(); }, [&session] { return session.Redial(); }});
 }
 
 // True when a signal came meanwhile.

@@ -28,6 +28,7 @@
 #include "agent/loop/route.h"
 #include "agent/loop/run_options.h"
 #include "agent/machine/linux_machine.h"
+#include "agent/probes/echo_probe.h"
 #include "agent/reconcile/reconciler.h"
 #include "agent/tools/tools.h"
 
@@ -103,6 +104,8 @@ Status Run(const RunOptions& options, const Log& log) {
   Supervisor supervisor;
   supervisor.Starting(me.node + ": the first pass runs", me.node + ": the first pass still runs");
 
+  const auto peers = MakeEchoProbe();
+
   // loop → gate: reports, answers. The gate is made after the agent and goes before it.
   std::unique_ptr<gate::Gate> gate;
   NodeAgent agent(about, reconciler,
@@ -113,7 +116,8 @@ Status Run(const RunOptions& options, const Log& log) {
                    [&gate] { return gate == nullptr ? std::string("not started") : gate->StateText(); },
                    [](int pid) { return pid == ::getpid() || IsOurTool(pid); }, log,
                    [&supervisor, &clock] { supervisor.Alive(clock.Now()); }, NetdevTowards,
-                   [&options] { return LoadNodeTrust(options.state_dir); }});
+                   [&options] { return LoadNodeTrust(options.state_dir); },
+                   [&gate] { return gate == nullptr ? std::uint64_t{0} : gate->Redial(); }, peers.get()});
   RW_RETURN_IF_ERROR(agent.Start());
   const gate::Gate::Parts through{[&agent] { return agent.Hello(); }, inbox, [&bell] { bell.Ring(); },
                                   [&log](const std::string& line) { log(LogLevel::kWarning, line); }};

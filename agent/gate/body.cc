@@ -81,6 +81,19 @@ Result<ToController> To(const Frame& frame) {
 
 }  // namespace
 
+Frame RedialledFrame(std::uint64_t order, std::uint64_t before) {
+  std::string body;
+  for (int at = 7; at >= 0; --at) body += static_cast<char>((before >> (8 * at)) & 0xff);
+  return {FrameKind::kRedialled, order, std::move(body)};
+}
+
+Result<std::uint64_t> ReadRedialled(const Frame& frame) {
+  if (frame.body.size() != 8) return Bad(frame, "no number of 8 bytes");
+  std::uint64_t before = 0;
+  for (const char byte : frame.body) before = before << 8 | static_cast<unsigned char>(byte);
+  return before;
+}
+
 Frame VersionFrame() {
   std::string body;
   for (int at = 3; at >= 0; --at) body += static_cast<char>((kRevision >> (8 * at)) & 0xff);

@@ -22,6 +22,10 @@ Result<FromController> ReadFromController(const Frame& frame);
 /// What the privileged half says to the controller.
 Result<ToController> ReadToController(const Frame& frame);
 
+/// The answer of the front to a kRedial: `before` is its session's last connection before.
+Frame RedialledFrame(std::uint64_t order, std::uint64_t before);
+Result<std::uint64_t> ReadRedialled(const Frame& frame);
+
 /// A text of the front as it may be shown: one line, at most 1 KiB.
 std::string ReadStateText(const Frame& frame);
 

@@ -26,6 +26,7 @@ constexpr About kKinds[] = {
     {FrameKind::kStateText, "state text", 4 * kKib, 0},
     // One byte that is never sent: 0 would mean that it is not to be sent at all.
     {FrameKind::kAskHello, "question for a hello", 1, 0},
+    {FrameKind::kRedialled, "answer to a redial", 8, 0},
     {FrameKind::kHello, "hello", 0, 64 * kKib},
     {FrameKind::kAck, "ack", 0, 4 * kKib},
     {FrameKind::kNack, "nack", 0, 64 * kKib},
@@ -33,6 +34,7 @@ constexpr About kKinds[] = {
     {FrameKind::kHeartbeat, "heartbeat", 0, kKib},
     {FrameKind::kResult, "command result", 0, 16 * kMib},
     {FrameKind::kCatalog, "catalog", 0, 4 * kMib},
+    {FrameKind::kRedial, "redial", 0, 1},
 };
 
 const About* Find(FrameKind kind) {

@@ -14,7 +14,7 @@ namespace railwright::gate {
 /// Revision of this protocol. The halves are installed together: another one is refused, never adapted to.
 inline constexpr std::uint32_t kRevision = 1;
 
-/// One for each kind of FromController and ToController, and five of the gate's own. Numbers are never
+/// One for each kind of FromController and ToController, and the gate's own. Numbers are never
 /// reused.
 enum class FrameKind : std::uint8_t {
   kVersion = 1,  ///< the first frame of both sides: kRevision, 4 bytes, most significant first
@@ -26,6 +26,7 @@ enum class FrameKind : std::uint8_t {
   kReportAck = 20,  ///< v1.ReportAck
   kStateText = 21,  ///< what the session says of itself
   kAskHello = 22,   ///< empty; `connection` is the number of the question
+  kRedialled = 23,  ///< the session's last connection before, 8 bytes; `connection` is that of the kRedial
   // From the privileged half.
   kHello = 32,      ///< v1.Hello; `connection` is the number of the question, 0: unasked
   kAck = 33,        ///< v1.Ack
@@ -34,6 +35,7 @@ enum class FrameKind : std::uint8_t {
   kHeartbeat = 36,  ///< v1.Heartbeat
   kResult = 37,     ///< v1.CommandResult
   kCatalog = 38,    ///< v1.Catalog
+  kRedial = 39,     ///< empty; `connection` is the number of the order
 };
 
 struct Frame {

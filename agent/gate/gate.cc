@@ -54,6 +54,10 @@ struct Gate::Impl {
   std::uint64_t given = 0;              // the last connection number that the loop was given
   std::uint64_t connection = 0;         // the one that is open, 0: none
   std::uint64_t fronts_connection = 0;  // what the front calls that one
+  // The last Redial: its number, above which the first connection after it is given, and what the front said
+  // was its last connection before it.
+  std::uint64_t barrier = 0;
+  std::optional<std::uint64_t> dialled_before;
 
   void SetText(std::string now) {  // without `mutex`
     {
@@ -87,6 +91,28 @@ struct Gate::Impl {
     bell->Ring();
   }
 
+  // More connections than a front makes before it has heard the order: its frames are budgeted.
+  static constexpr std::uint64_t kBarrierAhead = 1'000'000;
+
+  std::uint64_t Redial() {
+    std::uint64_t order = 0;
+    {
+      const std::lock_guard lock(mutex);
+      order = barrier = std::max(barrier, given) + kBarrierAhead;
+      dialled_before.reset();
+      Enqueue({FrameKind::kRedial, order, {}});
+    }
+    bell->Ring();
+    return order;
+  }
+
+  Status OnRedialled(const Frame& frame) {
+    RW_ASSIGN_OR_RETURN(const std::uint64_t before, ReadRedialled(frame));
+    const std::lock_guard lock(mutex);
+    if (frame.connection == barrier) dialled_before = before;  // else of an order before the last
+    return Ok();
+  }
+
   void SayHello(std::uint64_t question) {
     const Frame frame{FrameKind::kHello, question, parts.hello().SerializeAsString()};
     const std::lock_guard lock(mutex);
@@ -99,6 +125,8 @@ struct Gate::Impl {
     {
       const std::lock_guard lock(mutex);
       Enqueue(VersionFrame());
+      // It dials only after its first Hello, and so after every order that there was.
+      if (barrier > given) dialled_before = 0;
     }
     SayHello(0);
   }
@@ -135,6 +163,7 @@ struct Gate::Impl {
     switch (frame.kind) {
       case FrameKind::kVersion: return Status(Code::kInvalidArgument, "a second version");
       case FrameKind::kAskHello: SayHello(frame.connection); return Ok();
+      case FrameKind::kRedialled: return OnRedialled(frame);
       case FrameKind::kStateText: SetText(ReadStateText(frame)); return Ok();
       default: return OnMessage(frame, now);
     }
@@ -150,6 +179,7 @@ struct Gate::Impl {
                                                     std::to_string(frame.connection) + " after one for " +
                                                     std::to_string(fronts_connection));
         fronts_connection = frame.connection;
+        if (barrier > given && dialled_before && frame.connection > *dialled_before) given = barrier;
         connection = ++given;
       } else if (connection == 0 || frame.connection != fronts_connection) {
         return Ok();  // of a connection that has ended meanwhile
@@ -275,6 +305,7 @@ Status Gate::Start() {
 }
 
 void Gate::Send(ToController message) { impl_->Send(std::move(message)); }
+std::uint64_t Gate::Redial() { return impl_->Redial(); }
 
 std::string Gate::StateText() const {
   const std::lock_guard lock(impl_->mutex);

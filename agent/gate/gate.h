@@ -51,6 +51,9 @@ class Gate {
   Status Start();
   /// Never blocks. Dropped when it is meant for another connection than the last.
   void Send(ToController message);
+  /// Lets the front dial anew, to see whether the way to the controller works. Connections above the number
+  /// that is returned were dialled after this call; also those of a front that comes later.
+  std::uint64_t Redial();
   /// What the front says of its session: "connected", "refused: <sentence>", "connecting: <last error>".
   /// Without a front: "connecting: …" and why.
   std::string StateText() const;

@@ -84,6 +84,11 @@ Status Passage::OnFrame(const Frame& frame, const Caller& caller) {
     OnHello(frame);
     return Ok();
   }
+  if (frame.kind == FrameKind::kRedial) {
+    // Behind what was heard before: a Welcome that follows it is of a connection that was dialled after it.
+    waiting_.push_back(RedialledFrame(frame.connection, caller.redial ? caller.redial() : 0));
+    return Ok();
+  }
   auto message = ReadToController(frame);
   if (!message.ok()) return message.status();
   if (caller.send) caller.send(*std::move(message));

@@ -27,6 +27,7 @@ class Passage {
   struct Caller {
     std::function<void(ToController)> send;
     std::function<std::string()> text;
+    std::function<std::uint64_t()> redial{};  ///< Session::Redial
   };
   enum class End : std::uint8_t { kSignal, kPrivilegedHalf };
 

@@ -122,6 +122,35 @@ class FileJournal final : public Journal {
     record.target = target;
     return Append(record, /*durable=*/true);
   }
+  Status RecordTry(const OpenTry& open) override {
+    if (try_ == open) return Ok();
+    JournalRecord record;
+    record.op = JournalRecord::Op::kTry;
+    record.open = open;
+    return Append(record, /*durable=*/true);
+  }
+  Status EndTry() override {
+    if (!try_) return Ok();
+    JournalRecord record;
+    record.op = JournalRecord::Op::kEndTry;
+    return Append(record, /*durable=*/true);
+  }
+  Status RecordFailedTry(const FailedTry& failed) override {
+    const auto known = failed_tries_.find({failed.key, failed.target});
+    if (known != failed_tries_.end() && known->second == failed) return Ok();
+    JournalRecord record;
+    record.op = JournalRecord::Op::kFailedTry;
+    record.failed = failed;
+    return Append(record, /*durable=*/true);
+  }
+  Status ForgetFailedTry(const std::string& key, const std::string& target) override {
+    if (!failed_tries_.contains({key, target})) return Ok();
+    JournalRecord record;
+    record.op = JournalRecord::Op::kForgetFailedTry;
+    record.key = key;
+    record.target = target;
+    return Append(record, /*durable=*/true);
+  }
 
   std::optional<Original> OriginalOf(const std::string& key, const std::string& target) const override {
     const auto found = originals_.find({key, target});
@@ -149,6 +178,12 @@ class FileJournal final : public Journal {
     for (const auto& [place, awaited] : awaited_) list.push_back(awaited);
     return list;
   }
+  std::optional<OpenTry> Try() const override { return try_; }
+  std::vector<FailedTry> FailedTries() const override {
+    std::vector<FailedTry> list;
+    for (const auto& [place, failed] : failed_tries_) list.push_back(failed);
+    return list;
+  }
 
  private:
   using Place = std::pair<std::string, std::string>;
@@ -170,6 +205,8 @@ class FileJournal final : public Journal {
   std::map<Place, OpenStep> open_;
   std::vector<std::string> prepared_;
   std::map<Place, AwaitedBoot> awaited_;
+  std::optional<OpenTry> try_;
+  std::map<Place, FailedTry> failed_tries_;
 };
 
 void FileJournal::Take(const JournalRecord& record) {
@@ -186,6 +223,12 @@ void FileJournal::Take(const JournalRecord& record) {
       awaited_[{record.awaited.key, record.awaited.target}] = record.awaited;
       break;
     case JournalRecord::Op::kForgetAwaited: awaited_.erase({record.key, record.target}); break;
+    case JournalRecord::Op::kTry: try_ = record.open; break;
+    case JournalRecord::Op::kEndTry: try_.reset(); break;
+    case JournalRecord::Op::kFailedTry:
+      failed_tries_[{record.failed.key, record.failed.target}] = record.failed;
+      break;
+    case JournalRecord::Op::kForgetFailedTry: failed_tries_.erase({record.key, record.target}); break;
   }
 }
 
@@ -225,7 +268,8 @@ Status FileJournal::Open() {
     return Status(Code::kFailedPrecondition, path_ + ": not a regular file; name another journal");
   RW_ASSIGN_OR_RETURN(const std::string text, ReadAll(existing.get(), path_));
   RW_RETURN_IF_ERROR(Load(text));
-  const std::size_t live = originals_.size() + open_.size() + (prepared_.empty() ? 0 : 1) + awaited_.size();
+  const std::size_t live = originals_.size() + open_.size() + (prepared_.empty() ? 0 : 1) + awaited_.size() +
+                           (try_ ? 1 : 0) + failed_tries_.size();
   if (size_ != text.size() || lines_ != live) return Rewrite();
   file_ = std::move(existing);
   alive_ = size_;
@@ -261,6 +305,18 @@ Status FileJournal::Rewrite() {
     JournalRecord record;
     record.op = JournalRecord::Op::kAwaited;
     record.awaited = awaited;
+    add(record);
+  }
+  if (try_) {
+    JournalRecord record;
+    record.op = JournalRecord::Op::kTry;
+    record.open = *try_;
+    add(record);
+  }
+  for (const auto& [place, failed] : failed_tries_) {
+    JournalRecord record;
+    record.op = JournalRecord::Op::kFailedTry;
+    record.failed = failed;
     add(record);
   }
 

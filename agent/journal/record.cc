@@ -6,12 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "agent/journal/try_record.h"
 #include "railwright/unix_time.h"
 
 namespace railwright {
 namespace {
 
 using nlohmann::json;
+
+}  // namespace
 
 std::string BytesToText(std::string_view bytes) {
   std::string text;
@@ -44,6 +47,8 @@ std::optional<std::string> TextToBytes(std::string_view text) {
   return bytes;
 }
 
+namespace {
+
 // FNV-1a, 64 bit (draft-eastlake-fnv): finds damage, keeps nobody out.
 std::string Checksum(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
@@ -56,6 +61,10 @@ std::string Checksum(std::string_view text) {
   return hex;
 }
 
+Status Damaged(std::string_view what) { return Status(Code::kDataLoss, std::string(what)); }
+
+}  // namespace
+
 std::string_view Name(Original::Kind kind) {
   switch (kind) {
     case Original::Kind::kValue: return "value";
@@ -65,9 +74,13 @@ std::string_view Name(Original::Kind kind) {
   return "unknown";
 }
 
-Status Damaged(std::string_view what) { return Status(Code::kDataLoss, std::string(what)); }
+Result<Original::Kind> ParseKind(const std::string& kind) {
+  if (kind == "value") return Original::Kind::kValue;
+  if (kind == "absent") return Original::Kind::kAbsent;
+  if (kind == "unknown") return Original::Kind::kUnknown;
+  return Damaged("unknown kind \"" + kind + "\"");
+}
 
-// A string member as bytes.
 Result<std::string> Member(const json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_string())
@@ -76,6 +89,8 @@ Result<std::string> Member(const json& object, const char* name) {
   if (!bytes) return Damaged("member \"" + std::string(name) + "\" holds a character beyond U+00FF");
   return *std::move(bytes);
 }
+
+namespace {
 
 Result<std::chrono::system_clock::time_point> Time(const std::string& text) {
   std::int64_t micros = 0;
@@ -100,12 +115,23 @@ Result<JournalRecord> FromObject(const json& object) {
     }
     return record;
   }
+  if (op == "try" || op == "end-try") {
+    record.op = op == "try" ? JournalRecord::Op::kTry : JournalRecord::Op::kEndTry;
+    if (record.op == JournalRecord::Op::kTry) {
+      RW_ASSIGN_OR_RETURN(record.open, TryOf(object));
+    }
+    return record;
+  }
   RW_ASSIGN_OR_RETURN(record.key, Member(object, "key"));
   RW_ASSIGN_OR_RETURN(record.target, Member(object, "target"));
-  if (op == "end" || op == "forget" || op == "forget-awaited") {
-    record.op = op == "end"      ? JournalRecord::Op::kEnd
-                : op == "forget" ? JournalRecord::Op::kForget
-                                 : JournalRecord::Op::kForgetAwaited;
+  if (op == "end" || op == "forget" || op == "forget-awaited" || op == "forget-failed-try") {
+    record.op = op == "end"              ? JournalRecord::Op::kEnd
+                : op == "forget"         ? JournalRecord::Op::kForget
+                : op == "forget-awaited" ? JournalRecord::Op::kForgetAwaited
+                                         : JournalRecord::Op::kForgetFailedTry;
+  } else if (op == "failed-try") {
+    record.op = JournalRecord::Op::kFailedTry;
+    RW_ASSIGN_OR_RETURN(record.failed, FailedTryOf(object));
   } else if (op == "awaited") {
     record.op = JournalRecord::Op::kAwaited;
     record.awaited.key = record.key;
@@ -126,13 +152,7 @@ Result<JournalRecord> FromObject(const json& object) {
     record.original.key = record.key;
     record.original.target = record.target;
     RW_ASSIGN_OR_RETURN(const std::string kind, Member(object, "kind"));
-    if (kind == "value") {
-      record.original.kind = Original::Kind::kValue;
-    } else if (kind == "absent") {
-      record.original.kind = Original::Kind::kAbsent;
-    } else if (kind != "unknown") {
-      return Damaged("unknown kind \"" + kind + "\"");
-    }
+    RW_ASSIGN_OR_RETURN(record.original.kind, ParseKind(kind));
     RW_ASSIGN_OR_RETURN(record.original.value, Member(object, "value"));
     // Left out when it is the default, and by older versions.
     if (object.contains("max_disruption")) {
@@ -188,6 +208,20 @@ std::string FormatRecord(const JournalRecord& record) {
       break;
     case JournalRecord::Op::kForgetAwaited:
       object["op"] = "forget-awaited";
+      place(record.key, record.target);
+      break;
+    case JournalRecord::Op::kTry:
+      object = ToJson(record.open);
+      object["op"] = "try";
+      break;
+    case JournalRecord::Op::kEndTry: object["op"] = "end-try"; break;
+    case JournalRecord::Op::kFailedTry:
+      object = ToJson(record.failed);
+      object["op"] = "failed-try";
+      place(record.failed.key, record.failed.target);
+      break;
+    case JournalRecord::Op::kForgetFailedTry:
+      object["op"] = "forget-failed-try";
       place(record.key, record.target);
       break;
     case JournalRecord::Op::kPrepared:

@@ -19,11 +19,17 @@ struct JournalRecord {
     kPrepared,
     kAwaited,
     kForgetAwaited,
+    kTry,
+    kEndTry,
+    kFailedTry,
+    kForgetFailedTry,
   } op = Op::kEnd;
   Original original;                  ///< kOriginal
   OpenStep step;                      ///< kBegin
   AwaitedBoot awaited;                ///< kAwaited
-  std::string key, target;            ///< kEnd, kForget, kForgetAwaited
+  OpenTry open;                       ///< kTry
+  FailedTry failed;                   ///< kFailedTry
+  std::string key, target;            ///< kEnd, kForget, kForgetAwaited, kForgetFailedTry
   std::vector<std::string> prepared;  ///< kPrepared
 };
 

@@ -17,23 +17,36 @@ using std::chrono::seconds;
 
 namespace {
 
-constexpr seconds kProbe{5};         // how often a state directory that takes no writes is tried again
+constexpr seconds kProbe{5};  // how often a state directory that takes no writes is tried again
+/// Small packets pass where large ones do not. More than one packet of the largest MTU that Ethernet cards
+/// take.
+constexpr std::uint32_t kPadding = 16'384;
 constexpr std::size_t kRecent = 20;  // changes that status.json shows
 
-ReconcilerOptions WithPause(ReconcilerOptions options, std::function<bool(std::string_view)> paused_now) {
-  options.paused_now = std::move(paused_now);
+}  // namespace
+
+ReconcilerOptions NodeAgent::Completed(ReconcilerOptions options, NodeAgent& agent) {
+  options.paused_now = [&agent](std::string_view key) { return agent.PausedNow(key); };
+  options.witnesses.peers = agent.parts_.peers;
+  if (!agent.parts_.redial) return options;
+  options.witnesses.connected = [&agent] { return agent.parts_.session_text() == "connected"; };
+  options.witnesses.redial = [&agent] { agent.Redial(); };
   return options;
 }
 
-}  // namespace
+void NodeAgent::Redial() {
+  dialling_anew_ = true;
+  PublishHello();  // asks for a large Welcome, before anybody dials
+  dialled_before_ = parts_.redial();
+  parts_.log(LogLevel::kInfo, "a change is being tried: the controller is dialled anew");
+}
 
 NodeAgent::NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Parts parts)
     : options_(std::move(options)),
       parts_(std::move(parts)),
       machine_(parts_.machine, [this] { Meanwhile(); }),
       reconciler_(machine_, parts_.catalog, parts_.checks, parts_.journal, parts_.clock,
-                  WithPause(std::move(reconciler), [this](std::string_view key) { return PausedNow(key); }),
-                  parts_.our_pids),
+                  Completed(std::move(reconciler), *this), parts_.our_pids),
       changes_(parts_.state_dir.changes()),
       latch_(parts_.state_dir.taking_up(), options_.version),
       seal_(parts_.state_dir.directory(), parts_.trust),
@@ -107,6 +120,7 @@ void NodeAgent::OnWelcome(const v1::Welcome& welcome, const FromController& mess
   reporter_.Connected(welcome.has_held() ? &held : nullptr,
                       held.agent_version() == options_.version && held.boot_id() == options_.boot_id);
   if (Status status = changes_.Adopt(welcome.stored_change()); !status.ok()) SetTrouble(std::move(status));
+  if (DialledAnew()) reporter_.NeedFull();
   PublishHello();
   if (welcome.send_catalog()) Say(DescribeCatalog(parts_.catalog, parts_.checks));
   parts_.log(LogLevel::kInfo,
@@ -134,7 +148,14 @@ void NodeAgent::OnPauses(const v1::PauseList& list) {
 
 void NodeAgent::OnReportAck(const v1::ReportAck& ack) {
   changes_.Acknowledge(ack.stored_change());
-  if (reporter_.Acknowledge(ack)) PublishHello();
+  if (reporter_.Acknowledge(ack)) {
+    PublishHello();
+    if (DialledAnew()) {
+      dialling_anew_ = false;
+      PublishHello();
+      reconciler_.ControllerAnswered();
+    }
+  }
   status_stale_ = true;
 }
 
@@ -237,7 +258,10 @@ bool NodeAgent::Tick() {
 void NodeAgent::SendReport() {
   if (connection_ == 0) return;
   const std::string before = reporter_.acknowledged();
-  if (auto report = reporter_.Next(Report(), changes_.pending(), parts_.clock.Now())) Say(*report);
+  if (auto report = reporter_.Next(Report(), changes_.pending(), parts_.clock.Now())) {
+    if (DialledAnew()) report->set_padding(std::string(kPadding, '\0'));
+    Say(*report);
+  }
   if (reporter_.acknowledged() != before) PublishHello();  // held by the controller since an earlier life
 }
 
@@ -340,6 +364,7 @@ void NodeAgent::PublishHello() {
   hello_.set_statement(seal_.newest().generation);
   hello_.set_statement_digest(
       seal_.newest().generation == 0 ? std::string() : std::string(identity::Bytes(seal_.newest().digest)));
+  hello_.set_pad_welcome(dialling_anew_ ? kPadding : 0);
 }
 
 v1::Hello NodeAgent::Hello() const {

@@ -59,6 +59,8 @@ class NodeAgent {
     std::function<void()> at_work{};
     ManagementLink::Route route{};  ///< needed unless the controller is local or the interface is told
     StateSeal::Trust trust{};       ///< whose states are taken; without it none is
+    std::function<std::uint64_t()> redial{};  ///< Session::Redial; empty: no try awaits the controller
+    PeerProbe* peers = nullptr;               ///< null: no try awaits a neighbour
   };
   /// Everything given outlives it. `reconciler` without paused_now, which is set here.
   NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Parts parts);
@@ -126,6 +128,9 @@ class NodeAgent {
   Status WriteStatus();
   void LookAtSession();
   void LookAtManagement();
+  static ReconcilerOptions Completed(ReconcilerOptions options, NodeAgent& agent);
+  /// Of a try: a new connection, over which a whole report is acknowledged.
+  void Redial();
   void Meanwhile();
   void PublishHello();
   void Send(ToController message);
@@ -154,8 +159,11 @@ class NodeAgent {
   std::optional<identity::Time> valid_until_;  // of the signed state in force
   bool stale_ = false;                         // past that
   NodeReport stale_report_;                    // the reconciler's, with the finding that says so
-  Generation given_up_;           // accepted by an earlier life, which died with it again and again
-  std::uint64_t connection_ = 0;  // of the last Welcome
+  Generation given_up_;               // accepted by an earlier life, which died with it again and again
+  std::uint64_t connection_ = 0;      // of the last Welcome
+  bool dialling_anew_ = false;        // a try awaits an answer …
+  std::uint64_t dialled_before_ = 0;  // … over a connection above this one
+  bool DialledAnew() const { return dialling_anew_ && connection_ > dialled_before_; }
   std::deque<Asked> commands_;
   std::optional<v1::DesiredState> refused_;  // the last one answered with a Nack, for status.json
   std::string refused_message_;

@@ -78,6 +78,7 @@ class RtnlRoute final : public Backend {
   explicit RtnlRoute(NetlinkSocket& socket) : socket_(socket) {}
 
   Result<std::string> Get(std::string_view path) override {
+    if (const std::string netdev = MainOver(path); !netdev.empty()) return ReadSet(WayOver(path, netdev));
     RW_ASSIGN_OR_RETURN(const std::uint32_t table, TableOf(path));
     return ReadSet(KindOf(path, table));
   }
@@ -97,6 +98,7 @@ class RtnlRoute final : public Backend {
   }
 
   Status Set(std::string_view path, std::string_view value) override {
+    if (const std::string netdev = MainOver(path); !netdev.empty()) return AddMissing(path, netdev, value);
     RW_ASSIGN_OR_RETURN(const std::uint32_t table, TableOf(path));
     if (IsHostTable(table))
       return Status(
@@ -133,6 +135,47 @@ class RtnlRoute final : public Backend {
     if (!table.ok() || *table > UINT32_MAX)
       return Status(Code::kInvalidArgument, std::string(path) + ": a table is a number from 0 to 4294967295");
     return static_cast<std::uint32_t>(*table);
+  }
+
+  /// The interface of `/rtnl/route/main/<if>`, "" for all other paths.
+  static std::string MainOver(std::string_view path) {
+    const auto parts = PathParts(path);
+    return parts.size() == 4 && parts[2] == "main" && IsInterfaceName(parts[3]) ? std::string(parts[3])
+                                                                                : std::string();
+  }
+
+  /// The main table's routes over one interface that do not come with its addresses by themselves.
+  SetKind WayOver(std::string_view path, const std::string& netdev) {
+    return {path,
+            [this, path, netdev]() -> Result<std::vector<SetItem>> {
+              RW_ASSIGN_OR_RETURN(std::vector<SetItem> items, Read(path, RT_TABLE_MAIN));
+              std::erase_if(items, [&](const SetItem& item) {
+                std::uint32_t table = 0;
+                const auto route = Decode(item.reply, table);
+                return !route || item.reply.Header<rtmsg>().rtm_protocol == RTPROT_KERNEL ||
+                       route->hops.size() != 1 || route->hops[0].dev != netdev;
+              });
+              return items;
+            },
+            RTM_DELROUTE};
+  }
+
+  /// What an address or a link took along. Nothing is removed: the table is the host's own.
+  Status AddMissing(std::string_view path, const std::string& netdev, std::string_view value) {
+    RW_ASSIGN_OR_RETURN(const std::string present, ReadSet(WayOver(path, netdev)));
+    const auto there = SortedLines(present);
+    for (const std::string& line : SortedLines(value)) {
+      if (std::binary_search(there.begin(), there.end(), line)) continue;
+      const Result<Route> route = Route::Parse(line);
+      if (!route.ok()) return route.status().Within(path);
+      if (route->hops.size() != 1 || route->hops[0].dev != netdev)
+        return Status(Code::kInvalidArgument, std::string(path) + ": \"" + line + "\" is not over " + netdev);
+      Result<NetlinkMessage> message = Addition(*route, RT_TABLE_MAIN);
+      if (!message.ok()) return message.status().Within(std::string(path) + ": " + line);
+      const Status status = socket_.Do(*message, std::string(path) + ": adding " + line);
+      if (!status.ok() && status.error_number() != EEXIST) return status;
+    }
+    return Ok();
   }
 
   SetKind KindOf(std::string_view path, std::uint32_t table) {

@@ -35,22 +35,35 @@ Outcome Writer::PutBack(const Wish& wish, Sight& sight, const Observation& befor
   return Write(wish, sight, ValueToApply(before), &before);
 }
 
-Outcome Writer::Write(const Wish& wish, Sight& sight, const std::string& to, const Observation* exact) {
+Outcome Writer::EndTry(const Wish& wish, Sight& sight, const Observation& before) {
+  return Write(wish, sight, ValueToApply(before), &before, Promised::kYes);
+}
+
+Status Writer::Note(const Wish& wish, const Sight& sight, const std::string& to) {
+  const std::string& key = wish.spec.key;
+  const std::string& target = wish.spec.target;
+  if (!journal_.OriginalOf(key, target)) {
+    if (Status status = journal_.RecordOriginal(OriginalFrom(wish, sight)); !status.ok())
+      return status.Within("nothing was written, since its present value could not be journalled");
+  }
+  if (Status status = journal_.Begin({key, target, ValueToApply(sight.observation), to}); !status.ok())
+    return status.Within("nothing was written, since the step could not be journalled");
+  return Ok();
+}
+
+Outcome Writer::Write(const Wish& wish, Sight& sight, const std::string& to, const Observation* exact,
+                      Promised promised) {
   const std::string& key = wish.spec.key;
   const std::string& target = wish.spec.target;
   if (!wish.unbound.empty()) return Failed(Status(Code::kNotFound, wish.unbound));
-  if (paused_now_ && paused_now_(key)) {
-    Outcome outcome;
-    outcome.kind = Outcome::Kind::kPaused;
-    return outcome;
+  if (promised == Promised::kNo) {
+    if (paused_now_ && paused_now_(key)) {
+      Outcome outcome;
+      outcome.kind = Outcome::Kind::kPaused;
+      return outcome;
+    }
+    if (Status status = Note(wish, sight, to); !status.ok()) return Failed(std::move(status));
   }
-  const std::string from = ValueToApply(sight.observation);
-  if (!journal_.OriginalOf(key, target)) {
-    if (Status status = journal_.RecordOriginal(OriginalFrom(wish, sight)); !status.ok())
-      return Failed(status.Within("nothing was written, since its present value could not be journalled"));
-  }
-  if (Status status = journal_.Begin({key, target, from, to}); !status.ok())
-    return Failed(status.Within("nothing was written, since the step could not be journalled"));
 
   WriteTracer tracer(machine_);
   Outcome outcome;

@@ -39,13 +39,21 @@ class Writer {
   /// Makes it `before` again, exactly.
   Outcome PutBack(const Wish& wish, Sight& sight, const Observation& before);
 
+  /// As PutBack, at the end of a try: neither a pause nor a journal that takes no writes stops it, since the
+  /// promise to go back was journalled before the try began.
+  Outcome EndTry(const Wish& wish, Sight& sight, const Observation& before);
+
   /// Ends a step in the journal; what the journal refuses now is tried again by RetryEnds.
   void End(const std::string& key, const std::string& target);
   /// Whether all ended steps are marked so.
   bool RetryEnds();
 
  private:
-  Outcome Write(const Wish& wish, Sight& sight, const std::string& to, const Observation* exact);
+  enum class Promised : bool { kNo, kYes };
+  Outcome Write(const Wish& wish, Sight& sight, const std::string& to, const Observation* exact,
+                Promised promised = Promised::kNo);
+  /// Ok, or why nothing may be written.
+  Status Note(const Wish& wish, const Sight& sight, const std::string& to);
 
   Machine& machine_;
   Journal& journal_;

@@ -214,6 +214,30 @@ bool HitsManagement(const std::vector<std::string>& management, std::string_view
   });
 }
 
+std::vector<std::string> StorageCards(const NodeFacts& facts) {
+  std::vector<std::string> cards;
+  for (const BoundPort& bound : facts.ports)
+    if (bound.port.role == PortRole::kStorage && !bound.bdf.empty()) cards.push_back("card:" + bound.bdf);
+  return cards;
+}
+
+std::vector<const BoundPort*> PortsHit(const Machine& machine, const NodeFacts& facts, const BoundPort* own,
+                                       const std::vector<std::string>& blast) {
+  const bool driver = std::any_of(blast.begin(), blast.end(),
+                                  [](const std::string& member) { return member.starts_with("driver:"); });
+  std::vector<const BoundPort*> ports;
+  for (const BoundPort& bound : facts.ports) {
+    if (bound.netdev.empty()) continue;
+    std::vector<std::string> names{bound.netdev};
+    if (!bound.bdf.empty()) names.push_back("card:" + bound.bdf);
+    if (driver) names.push_back("driver:" + DriverOf(machine, bound.netdev));
+    const bool hit = std::any_of(blast.begin(), blast.end(),
+                                 [&](const std::string& member) { return HitsManagement(names, member); });
+    if (hit || (own != nullptr && own->port.name == bound.port.name)) ports.push_back(&bound);
+  }
+  return ports;
+}
+
 bool LinkIsUp(const Machine& machine, const BoundPort& port) {
   if (machine.Get(Join(kNet, port.netdev, "/carrier")).value_or({}) != "1") return false;
   if (port.ibdev.empty()) return true;

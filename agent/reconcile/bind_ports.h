@@ -18,6 +18,14 @@ std::vector<std::string> ManagementPath(const Machine& machine, const NodeFacts&
 /// Whether `blast`, one member of a blast set, hits `management`. Two functions of one card are one card.
 bool HitsManagement(const std::vector<std::string>& management, std::string_view blast);
 
+/// "card:<bdf>" of the storage ports: their traffic is nobody's here to try anything with.
+std::vector<std::string> StorageCards(const NodeFacts& facts);
+
+/// The ports that a change with this blast set disturbs, by netdev, card or driver, beside `own` (may be
+/// null).
+std::vector<const BoundPort*> PortsHit(const Machine& machine, const NodeFacts& facts, const BoundPort* own,
+                                       const std::vector<std::string>& blast);
+
 /// How often the link of `netdev` has gone or come since it was made (/sys/class/net/<if>/carrier_changes, as
 /// text);
 /// "" when it cannot be told.

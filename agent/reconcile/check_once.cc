@@ -30,6 +30,8 @@ void LookOnce(const Machine& machine, const DesiredState& state, Policy policy, 
   seen.facts = BindPorts(machine, state);
   policy.management = ManagementPath(machine, seen.facts, management.netdevs);
   policy.management_unknown = management.unknown;
+  policy.storage = StorageCards(seen.facts);
+  policy.try_management = state.try_for.count() > 0;
   std::vector<std::pair<const Wish*, Step>> steps;
   std::optional<Busy> busy;
   std::vector<Sight> sights(seen.wishes.size());

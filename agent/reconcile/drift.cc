@@ -20,7 +20,7 @@ void Reconciler::Impl::Record(const Entry& entry, ChangeKind kind, const Observa
   record.to = Shown(to, kValueLimit);
   record.ok = ok;
   record.message = OneLine(message, 1024);
-  record.generation = state_->generation;
+  record.generation = state_ ? state_->generation : try_ ? try_->record.generation : Generation();
   record.at = clock_.WallNow();
   record.with_link =
       kind == ChangeKind::kDrift && entry.wish.setting->info().goes_with_link && LinkMoved(entry);

@@ -53,7 +53,6 @@ void Reconciler::Impl::Enforce() {
   written_paths_.clear();
   for (Entry& entry : entries_)
     if (entry.hold && entry.hold->verifying && entry.hold->retry_at <= pass_start_) Verify(entry);
-  LookAtLinks();
 
   // Before the first write everything is looked at: what differs afterwards is our own doing, and no drift.
   if (std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.Eligible(); }))
@@ -99,7 +98,8 @@ void Reconciler::Impl::Correct(Entry& entry) {
     if (!entry.Eligible()) return;
   }
   const Observation before = entry.sight.observation;
-  const bool link_must_return = LinkMustReturn(entry);
+  const bool tried = NeedsTry(entry);
+  if (tried && !JoinTry(entry)) return;
   entry.looked_at = clock_.Now();
   Outcome outcome = writer_.Fulfil(entry.wish, entry.sight);
   if (outcome.touched) {
@@ -107,15 +107,13 @@ void Reconciler::Impl::Correct(Entry& entry) {
     last_written_ = SubjectOf(entry);
     std::move(outcome.written.begin(), outcome.written.end(), std::back_inserter(written_paths_));
   }
+  if (tried) WrittenInTry(entry, outcome);
   switch (outcome.kind) {
     case Outcome::Kind::kPaused:
       entry.paused_now = true;
       RefreshFinding(entry);
       break;
-    case Outcome::Kind::kDone:
-      Done(entry, before);
-      if (link_must_return) WatchLink(entry, before);
-      break;
+    case Outcome::Kind::kDone: Done(entry, before); break;
     case Outcome::Kind::kFailed: Fail(entry, before, outcome); break;
     case Outcome::Kind::kNotYet: {
       Hold hold;
@@ -150,7 +148,7 @@ void Reconciler::Impl::Verify(Entry& entry) {
 
 void Reconciler::Impl::Done(Entry& entry, const Observation& before) {
   const ChangeKind kind = KindOf(entry);
-  Record(entry, kind, before, entry.wish.desired, true, {});
+  Record(entry, kind, before, entry.wish.desired, true, AwaitedFor(entry));
   if (kind == ChangeKind::kCorrective) ++counters_.corrected;
   if (kind == ChangeKind::kIntended && HasGroup(entry)) {
     auto& run = runs_[GroupOf(entry)];

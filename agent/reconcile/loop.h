@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,7 @@ struct Entry {
   std::string carrier_changes;  ///< of the port, when it was last as declared
   std::string last_by;
   std::optional<AwaitedBoot> awaited;  ///< as the journal has it
+  bool tried_in_vain = false;          ///< the journal has a FailedTry of it
   bool contended = false;
   std::string contended_message;
 
@@ -111,6 +113,7 @@ struct Reconciler::Impl {
   void KeepAllowances(const std::vector<Entry>& entries);
   void SetPauses(std::vector<Pause> pauses);
   void SetManagement(Management management);
+  void ControllerAnswered();
   void Notice(const std::vector<Hint>& hints);
   bool Tick();
   Clock::Steady NextDue() const;
@@ -150,15 +153,38 @@ struct Reconciler::Impl {
   void LookAround();
   void FreeDependents();
 
-  // link_watch.cc: what a step may have taken down must come back
-  /// `entry` is about to be written: whether its port's link is up, and so must be afterwards.
-  bool LinkMustReturn(const Entry& entry) const;
-  void WatchLink(const Entry& entry, const Observation& before);
-  void LookAtLinks();
-  void KeepLinkWatches(const std::vector<Entry>& entries);
+  // try.cc: what may cut the node off, or take a link down, is put back unless it is confirmed
+  bool NeedsTry(const Entry& entry) const;
+  /// Journals that `entry` is about to be written. False: not now; it is held and says why.
+  bool JoinTry(Entry& entry);
+  /// Whether the neighbours on the ports have been asked, which takes a moment.
+  bool PeersAsked(const std::vector<const BoundPort*>& ports);
+  std::vector<std::string> PeersOf(const std::string& port) const;
+  void WrittenInTry(const Entry& entry, const Outcome& outcome);
+  /// What is awaited from the try that `entry` has joined, and what is not and why; a sentence.
+  std::string AwaitedFor(const Entry& entry) const;
   /// A step on a port whose link one of our steps took down waits for it.
   bool WaitsForLink(Entry& entry);
-  void PutBackForLink(const std::string& port);
+  void KeepFailedTries(std::vector<Entry>& entries);
+  Status ForgetFailedTry(Entry& entry);
+  /// As declared, and yet to be put back.
+  void TellOverdue(Finding& finding) const;
+  static void HoldAfterTry(Entry& entry, const FailedTry& failed);
+
+  // try_end.cc: confirmed, or put back
+  void TakeUpTry();
+  void StopTry();
+  void LookAtTry();
+  void LookAtTryAgain(Clock::Steady at);
+  bool PeersMissing(const OpenTry::Evidence& evidence, const BoundPort& port);
+  void Confirm();
+  void FailTry(const std::set<std::string>* ports, const std::string& reason,
+               const std::vector<std::string>& missing);
+  void PutBackFailed();
+  bool PutBackStep(const OpenTry::Step& step, std::string& left);
+  bool PutBackSurroundings(const std::vector<OpenTry::Evidence>& around, std::string& left);
+  Entry* EntryOf(const std::string& key, const std::string& target);
+
   void CloseRuns();
 
   // drift.cc: history and contention
@@ -202,13 +228,28 @@ struct Reconciler::Impl {
     Observation before;
   };
   std::map<std::pair<std::string, std::string>, std::vector<DoneStep>> runs_;  // by port and group
-  // Ports whose link was up before steps that may take it down.
-  struct LinkWatch {
-    std::vector<DoneStep> steps;  // in order
-    Clock::Steady since{};        // of the last one
+  // The node's one try, as journalled and as it goes.
+  struct LiveTry {
+    OpenTry record;
+    std::map<std::string, Clock::Steady> written;  // by port ("" the node): its last write
+    bool redialled = false;                        // since the last write
+    bool answered = false;                         // by the controller, over a connection begun since
+    std::set<std::string> asked, heard;            // ports whose neighbours were asked, and have answered
+    bool confirmed = false;                        // all was seen; the journal may not have taken it yet
+    // Steps that are to be put back, and have not been yet; the last stands first.
+    struct Failed {
+      OpenTry::Step step;
+      FailedTry why;
+      std::vector<OpenTry::Evidence> around;  // of the step's ports
+      std::string error;                      // why it could not be put back yet
+      bool told = false;                      // in the history
+    };
+    std::vector<Failed> failed;
+    int tries = 0;  // to put them back
   };
-  std::map<std::string, LinkWatch> link_watches_;  // by port
-  bool IsAmong(const LinkWatch& watch, const Entry& entry) const;
+  std::optional<LiveTry> try_;
+  std::optional<Clock::Steady> try_look_at_;
+  std::map<std::string, Clock::Steady> peers_asked_;  // by port: before a try
 
   bool scan_ = false;    // a full scan at the next Tick
   bool rebind_ = false;  // bind the ports at the next Tick

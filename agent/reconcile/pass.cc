@@ -39,6 +39,7 @@ void Reconciler::Impl::Rebind() {
       management != policy_.management || policy_.management_unknown != management_.unknown;
   policy_.management_unknown = management_.unknown;
   policy_.management = std::move(management);
+  policy_.storage = StorageCards(facts);
   const bool facts_differ = new_state_ || !SameBinding(facts, *facts_);
   new_state_ = false;
   if (!facts_differ && !policy_differs) return;
@@ -138,6 +139,9 @@ void Reconciler::Impl::Assess(Entry& entry, const Mark& mark) {
     entry.deviation.reset();
     entry.hold.reset();
     entry.tries = 0;
+    // Somebody else made it so.
+    if (entry.tried_in_vain) [[maybe_unused]]
+      const Status status = ForgetFailedTry(entry);
     if (entry.wish.restore && journal_.Forget(entry.wish.spec.key, entry.wish.spec.target).ok()) {
       entry.gone = findings_changed_ = true;
     }
@@ -224,6 +228,7 @@ void Reconciler::Impl::RefreshFinding(Entry& entry) {
       finding.fix = entry.hold->fix;
     }
   }
+  TellOverdue(finding);
   if (finding == entry.finding) return;
   entry.finding = std::move(finding);
   findings_changed_ = true;
@@ -307,19 +312,22 @@ void Reconciler::Impl::ReportOpenSteps() {
 }
 
 void Reconciler::Impl::Publish() {
-  const bool remaining = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    if (entry.Eligible() || link_watches_.contains(entry.wish.spec.target)) return true;
-    // A card's firmware is being asked, which takes seconds; after some 30 s that is the result.
-    constexpr int kReadsAwaited = 5;
-    if (!entry.gone && entry.read_again_at && entry.sight.error.code() == Code::kUnavailable &&
-        entry.failed_reads <= kReadsAwaited)
-      return true;
-    const Entry* cause = &entry;
-    while (cause->hold && cause->hold->until == Hold::Until::kCause) cause = &entries_[cause->hold->cause];
-    constexpr int kSoon = 3;  // up to the third retry, about 7 s: wait for it before calling it the result
-    return entry.Wanted() && !entry.contended && cause->hold && cause->hold->until == Hold::Until::kTime &&
-           cause->tries <= kSoon;
-  });
+  const bool remaining =
+      try_ || std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+        if (entry.Eligible()) return true;
+        // A card's firmware is being asked, which takes seconds; after some 30 s that is the result.
+        constexpr int kReadsAwaited = 5;
+        if (!entry.gone && entry.read_again_at && entry.sight.error.code() == Code::kUnavailable &&
+            entry.failed_reads <= kReadsAwaited)
+          return true;
+        const Entry* cause = &entry;
+        while (cause->hold && cause->hold->until == Hold::Until::kCause)
+          cause = &entries_[cause->hold->cause];
+        constexpr int kSoon =
+            3;  // up to the third retry, about 7 s: wait for it before calling it the result
+        return entry.Wanted() && !entry.contended && cause->hold &&
+               cause->hold->until == Hold::Until::kTime && cause->tries <= kSoon;
+      });
   settled_ = settled_ || !remaining;
   changed_ = changed_ || findings_changed_ || report_.settled != settled_ ||
              report_.generation != state_->generation || report_.state_hash != state_->hash;

@@ -27,7 +27,10 @@ std::string FixFor(const Step& step) {
            " with `role: fabric` in the Cluster document if it carries RoCE traffic";
   if (reason == "ManagementPath" && step.refused_message.starts_with(kWayUnknown))
     return "wait until the controller is reached, or name the interface with `--management-netdev`";
-  if (reason == "ManagementPath") return "change it by hand, on the node's console";
+  if (reason == "ManagementPath")
+    return "`railctl apply --try 120s` writes it and takes it back by itself unless the controller is "
+           "reached "
+           "again; or change it by hand, on the node's console";
   if (reason == "ObserveOnly") return "change it by hand, or see `railctl explain " + step.key + "`";
   if (reason == "NeedsReboot") return "set it in the boot configuration, drain the node, then reboot it";
   if (reason == "ObserveMode") {
@@ -50,6 +53,13 @@ std::string FixFor(const Step& step) {
 }
 
 }  // namespace
+
+std::string ManagementHit(const Step& step, const Wish& wish, const Policy& policy) {
+  for (const std::string& member : step.blast)
+    if (HitsManagement(policy.management, member)) return member;
+  const BoundPort* port = wish.target.port;
+  return port != nullptr && HitsManagement(policy.management, port->netdev) ? port->netdev : std::string();
+}
 
 const Pause* PauseOf(const std::vector<Pause>& pauses, const std::string& key, const Setting* setting) {
   for (const Pause& pause : pauses)
@@ -91,16 +101,18 @@ std::optional<Step> MakeStep(const Wish& wish, const Sight& sight, const Policy&
                "; only ports declared with role fabric are written");
     return step;
   }
-  const auto hit = std::find_if(step.blast.begin(), step.blast.end(), [&](const std::string& member) {
-    return HitsManagement(policy.management, member);
+  const bool storage = std::any_of(step.blast.begin(), step.blast.end(), [&](const std::string& member) {
+    return HitsManagement(policy.storage, member);
   });
-  const bool own_port = port != nullptr && HitsManagement(policy.management, port->netdev);
-  if (hit != step.blast.end() || own_port) {
-    Refuse(step, "ManagementPath",
-           "the change disturbs " + (hit != step.blast.end() ? *hit : port->netdev) +
-               ", which carries the way to the controller or is a management port");
+  if (const std::string hit = ManagementHit(step, wish, policy);
+      !hit.empty() && (!policy.try_management || storage)) {
+    Refuse(
+        step, "ManagementPath",
+        "the change disturbs " + hit + ", which carries the way to the controller or is a management port");
     return step;
   }
+  if (policy.try_management && !ManagementHit(step, wish, policy).empty())
+    step.why += " It touches the way to the controller: it comes back by itself unless it is confirmed.";
   if (!policy.management_unknown.empty() && (port != nullptr || !step.blast.empty())) {
     Refuse(step, "ManagementPath",
            std::string(kWayUnknown) + " (" + policy.management_unknown +

@@ -28,12 +28,14 @@ Reconciler::Impl::Impl(Machine& machine, const Catalog& catalog,
 }
 
 Status Reconciler::Impl::Start() {
+  TakeUpTry();
   open_steps_ = journal_.OpenSteps();
   bool made = false;
   return Prepare(made);
 }
 
 Status Reconciler::Impl::Stop() {
+  StopTry();
   std::vector<std::string> left = journal_.Prepared();
   Status first;
   for (std::size_t i = left.size(); i-- > 0;) {  // a directory's content was made after it
@@ -86,9 +88,10 @@ Status Reconciler::Impl::Accept(const DesiredState& state) {
   }
   for (Entry& old : entries_)
     if (old.hold && old.hold->verifying) writer_.End(old.wish.spec.key, old.wish.spec.target);
-  KeepLinkWatches(entries);
   entries_ = std::move(entries);
   state_ = state;
+  policy_.try_management = state.try_for.count() > 0;
+  KeepFailedTries(entries_);
   runs_.clear();
   policy_.pauses.clear();
   for (const Pause& pause : pauses_)
@@ -131,6 +134,8 @@ void Reconciler::Impl::SetPauses(std::vector<Pause> pauses) {
       entry.bounces.Clear();
       entry.tries = 0;
       if (entry.hold && !entry.hold->verifying) entry.hold.reset();
+      if (entry.tried_in_vain) [[maybe_unused]]
+        const Status status = ForgetFailedTry(entry);
       if (entry.awaited && journal_.ForgetAwaited(key, entry.wish.spec.target).ok()) entry.awaited.reset();
     }
     entry.paused_now = false;
@@ -146,6 +151,12 @@ void Reconciler::Impl::SetManagement(Management management) {
   if (management == management_) return;
   management_ = std::move(management);
   rebind_ = true;  // which judges all anew, before anything is written
+}
+
+void Reconciler::Impl::ControllerAnswered() {
+  if (!try_ || !try_->redialled || try_->answered) return;
+  try_->answered = true;
+  LookAtTryAgain(clock_.Now());
 }
 
 void Reconciler::Impl::Notice(const std::vector<Hint>& hints) {
@@ -173,8 +184,9 @@ void Reconciler::Impl::Notice(const std::vector<Hint>& hints) {
 }
 
 bool Reconciler::Impl::Tick() {
-  if (!state_) return std::exchange(changed_, false);
   const Clock::Steady now = clock_.Now();
+  if (try_look_at_ && *try_look_at_ <= now) LookAtTry();
+  if (!state_) return std::exchange(changed_, false);
   ReleaseHolds(now);
   const bool scan = scan_ || now >= next_scan_;
   const bool again = look_now_ || (look_again_at_ && *look_again_at_ <= now);
@@ -228,9 +240,10 @@ bool Reconciler::Impl::Tick() {
 
 Clock::Steady Reconciler::Impl::NextDue() const {
   const Clock::Steady now = clock_.Now();
-  if (!state_) return now + options_.scan_interval;
+  const Clock::Steady try_due = try_look_at_.value_or(Clock::Steady::max());
+  if (!state_) return std::min(try_due, now + options_.scan_interval);
   if (scan_ || look_now_) return now;
-  Clock::Steady due = next_scan_;
+  Clock::Steady due = std::min(next_scan_, try_due);
   if (look_again_at_) due = std::min(due, *look_again_at_);
   if (busy_again_at_) due = std::min(due, *busy_again_at_);
   bool event = rebind_;
@@ -265,6 +278,7 @@ Status Reconciler::Stop() { return impl_->Stop(); }
 Status Reconciler::Accept(const DesiredState& state) { return impl_->Accept(state); }
 void Reconciler::SetPauses(std::vector<Pause> pauses) { impl_->SetPauses(std::move(pauses)); }
 void Reconciler::SetManagement(Management management) { impl_->SetManagement(std::move(management)); }
+void Reconciler::ControllerAnswered() { impl_->ControllerAnswered(); }
 void Reconciler::Notice(const std::vector<Hint>& hints) { impl_->Notice(hints); }
 void Reconciler::Refresh() { impl_->scan_ = true; }
 bool Reconciler::Tick() { return impl_->Tick(); }

@@ -13,6 +13,7 @@
 #include "railwright/hints.h"
 #include "railwright/journal.h"
 #include "railwright/machine.h"
+#include "railwright/peer_probe.h"
 #include "railwright/setting.h"
 #include "railwright/state.h"
 
@@ -24,6 +25,16 @@ struct Management {
   /// "" when it is known; else why it is not: then nothing is written that any interface could feel.
   std::string unknown;
   friend bool operator==(const Management&, const Management&) = default;
+};
+
+/// Who may confirm a try, beside the machine. Called in the loop's thread, never blocking. Empty: nobody is
+/// asked.
+struct TryWitnesses {
+  std::function<bool()> connected{};  ///< whether the controller is connected now
+  /// Ends the connection to the controller, if any, and dials anew. Once the controller has answered over one
+  /// that was begun after this call, ControllerAnswered is called.
+  std::function<void()> redial{};
+  PeerProbe* peers = nullptr;  ///< outlives the reconciler
 };
 
 struct ReconcilerOptions {
@@ -41,6 +52,7 @@ struct ReconcilerOptions {
   /// Asked immediately before each write, beside the pauses of SetPauses; true leaves it unwritten. For a
   /// pause that arrives while a Tick is at work. Called in the loop's thread; may be empty.
   std::function<bool(std::string_view key)> paused_now{};
+  TryWitnesses witnesses{};
 };
 
 /// A pure state machine around the loop: no thread, no descriptor, no sleep. One thread calls it: it posts
@@ -54,10 +66,12 @@ class Reconciler {
              ReconcilerOptions options, std::function<bool(int pid)> our_pids = {});
   ~Reconciler();
 
-  /// Runs the settings' Prepare (a Tick runs it again where something is missing), then undoes or completes
-  /// what the journal says was open when the agent died.
+  /// First of all looks at a try that an earlier life left open (its deadline goes on; one of another boot is
+  /// put back). Runs the settings' Prepare (a Tick runs it again where something is missing), then undoes or
+  /// completes what the journal says was open when the agent died.
   Status Start();
-  /// Removes what Prepare made. Values that were enforced stay as they are.
+  /// Puts back what is being tried, and removes what Prepare made. Values that were enforced stay as they
+  /// are.
   Status Stop();
 
   /// Takes a new whole desired state. InvalidArgument names the key, target and value when any of it is not
@@ -67,6 +81,8 @@ class Reconciler {
   void SetPauses(std::vector<Pause> pauses);
   /// Replaces what must not be disturbed; effective before the very next write.
   void SetManagement(Management management);
+  /// Of TryWitnesses::redial.
+  void ControllerAnswered();
   /// "Look again": marks what reads below these prefixes.
   void Notice(const std::vector<Hint>& hints);
   /// A full scan at the next Tick.

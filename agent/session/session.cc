@@ -116,6 +116,7 @@ struct Session::Impl {
   Phase phase = Phase::kIdle;
   bool ended = true;        // the present stream's OnDone has run
   bool hung_up_on = false;  // by the other end, or nobody was there; not by us
+  bool redial = false;      // asked for, and not begun yet
   std::uint64_t connection = 0;
   Stream* stream = nullptr;  // on the dialling thread's stack
   std::string text = "connecting: not tried yet";
@@ -180,6 +181,19 @@ struct Session::Impl {
       Break("the controller does not read: " + std::to_string(options.queue_limit) + " messages wait for it");
   }
 
+  std::uint64_t Redial() {
+    std::uint64_t before = 0;
+    {
+      const std::lock_guard lock(mutex);
+      redial = true;
+      before = connection;
+      if (!ended && (phase == Phase::kWelcomed || phase == Phase::kDialling))
+        Break("dialled anew, to see whether the way to the controller still works");
+    }
+    changed.notify_all();
+    return before;
+  }
+
   void OnWelcome(v1::Welcome welcome) {
     std::uint64_t over = 0;
     std::string host;
@@ -234,7 +248,14 @@ struct Session::Impl {
     while (true) {
       {
         std::unique_lock lock(mutex);
-        if (changed.wait_for(lock, wait, [this] { return stopping; })) return;
+        changed.wait_for(lock, wait, [this] { return stopping || redial; });
+        // Still with jitter: a thousand nodes may have been changed in one moment.
+        if (!stopping && std::exchange(redial, false)) {
+          attempt = 0;
+          changed.wait_for(lock, Between(milliseconds(0), options.backoff_first),
+                           [this] { return stopping; });
+        }
+        if (stopping) return;
       }
       switch (Connect()) {
         case Outcome::kStopped: return;
@@ -366,6 +387,8 @@ Status Session::Start() {
 }
 
 void Session::Send(ToController message) { impl_->Send(std::move(message)); }
+
+std::uint64_t Session::Redial() { return impl_->Redial(); }
 
 std::string Session::StateText() const {
   const std::lock_guard lock(impl_->mutex);

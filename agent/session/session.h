@@ -72,6 +72,10 @@ class Session {
   /// InvalidArgument when it is none. To be called once.
   Status Start();
   void Send(ToController message);
+  /// Ends the connection, if there is one, and dials anew soon (within backoff_first), whatever the back-off
+  /// says. The number of the newest connection that was begun before: only later ones show how the network is
+  /// now.
+  std::uint64_t Redial();
   /// "connected", "refused: <sentence>", "connecting: <last error>".
   std::string StateText() const;
 

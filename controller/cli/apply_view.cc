@@ -59,7 +59,8 @@ bool ApplyProgress::Failed(const v1::NodeOutcome& outcome) {
   return !outcome.nack().empty() ||
          std::any_of(outcome.failed().begin(), outcome.failed().end(), [](const v1::Finding& finding) {
            return finding.reason() == "ApplyFailed" || finding.reason() == "Undone" ||
-                  finding.reason() == "LinkStayedDown" || finding.reason() == "InvalidValue";
+                  finding.reason() == "LinkStayedDown" || finding.reason() == "TryFailed" ||
+                  finding.reason() == "InvalidValue";
          });
 }
 

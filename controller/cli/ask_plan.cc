@@ -41,6 +41,7 @@ Result<v1::PlanResult> AskPlan(Context& context, const PlanQuestion& question) {
   request.set_prune(question.prune);
   request.set_restore(question.restore);
   request.set_allow_empty(question.allow_empty);
+  request.set_try_ms(static_cast<std::uint32_t>(question.try_for.count()));
   request.set_timeout_ms(answers.count());
   CallOptions call = Waiting(context, "the controller at " + context.controller.address());
   call.deadline = answers + kMargin;

@@ -20,6 +20,7 @@ ExitCode FailSources(Context& context, const Status& status);
 struct PlanQuestion {
   const std::vector<v1::SourceFile>& sources;
   bool prune = false, restore = false, allow_empty = false;
+  std::chrono::milliseconds try_for{0};
 };
 /// The dry run, with the nodes waited for on stderr.
 Result<v1::PlanResult> AskPlan(Context& context, const PlanQuestion& question);

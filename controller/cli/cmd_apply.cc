@@ -37,11 +37,12 @@ ExitCode Send(Context& context, const ApplyOptions& options, v1::ApplyRequest re
 }
 
 ExitCode ApplySaved(Context& context, const ApplyOptions& options) {
-  if (!options.files.empty() || options.prune || options.restore || options.allow_empty)
-    return FailUsage(
-        context,
-        "apply: --plan holds its own files and choices; -f, --prune, --restore and --allow-empty cannot be "
-        "given beside it");
+  if (!options.files.empty() || options.prune || options.restore || options.allow_empty ||
+      options.try_for.count() > 0)
+    return FailUsage(context,
+                     "apply: --plan holds its own files and choices; -f, --prune, --restore, --try and "
+                     "--allow-empty cannot be "
+                     "given beside it");
   auto plan = ReadPlanFile(options.plan);
   if (!plan.ok()) return FailUsage(context, plan.status().message());
   const Consent consent = AskConsent(
@@ -53,6 +54,7 @@ ExitCode ApplySaved(Context& context, const ApplyOptions& options) {
   request.set_prune(plan->prune);
   request.set_restore(plan->restore);
   request.set_allow_empty(plan->allow_empty);
+  request.set_try_ms(static_cast<std::uint32_t>(plan->try_for.count()));
   request.set_expect_plan_hash(plan->plan_hash);
   request.set_expect_base_generation(plan->base_generation);
   return Send(context, options, std::move(request));
@@ -75,10 +77,12 @@ ExitCode Run(Context& context, const ApplyOptions& options) {
   request.set_prune(options.prune);
   request.set_restore(options.restore);
   request.set_allow_empty(options.allow_empty);
+  request.set_try_ms(static_cast<std::uint32_t>(options.try_for.count()));
   if (options.yes) return Send(context, options, std::move(request));
 
   // What is shown is what is done: the apply is bound to the plan on the screen.
-  auto result = AskPlan(context, {*sources, options.prune, options.restore, options.allow_empty});
+  auto result =
+      AskPlan(context, {*sources, options.prune, options.restore, options.allow_empty, options.try_for});
   if (!result.ok()) return FailPlan(context, result.status(), *sources);
   const PlanView plan = MakePlanView(std::move(*result));
   context.console.Note(

@@ -9,7 +9,7 @@ namespace railwright::cli {
 ExitCode Run(Context& context, const PlanOptions& options) {
   auto sources = TakeSources(context, options.files, "plan");
   if (!sources.ok()) return FailSources(context, sources.status());
-  const PlanQuestion question{*sources, options.prune, options.restore, options.allow_empty};
+  const PlanQuestion question{*sources, options.prune, options.restore, options.allow_empty, options.try_for};
   auto result = AskPlan(context, question);
   if (!result.ok()) return FailPlan(context, result.status(), *sources);
   const PlanView plan = MakePlanView(std::move(*result));
@@ -26,6 +26,7 @@ ExitCode Run(Context& context, const PlanOptions& options) {
                                                        .prune = options.prune,
                                                        .restore = options.restore,
                                                        .allow_empty = options.allow_empty,
+                                                       .try_for = options.try_for,
                                                        .sources = *sources});
     if (!written.ok()) return Fail(context, written.Within("the plan could not be saved"));
   }

@@ -50,6 +50,7 @@ ExitCode Run(Context& context, const RollbackOptions& options) {
   request.set_timeout_ms(context.TimeoutOr(kSettle).count());
   request.set_author(context.author);
   request.set_restore(options.restore);
+  request.set_try_ms(static_cast<std::uint32_t>(options.try_for.count()));
   return Follow(
       context, options.wait,
       [&](const CallOptions& call, const auto& each) {

@@ -51,6 +51,9 @@ std::string Text(const SigningCase& asked, const SigningWork& work) {
       text += "  " + one.node() + " " + one.what().key() +
               (one.what().target().empty() ? "" : " on " + one.what().target()) + "\n";
   }
+  if (head.try_ms() > 0)
+    text += "changes on the way to the controller may be tried, for " + std::to_string(head.try_ms() / 1000) +
+            " s\n";
   std::vector<std::string> names;
   for (const auto& one : work.to_sign) names.push_back(one.node);
   text += "to be signed: " + std::to_string(names.size()) + " nodes, " + FoldNames(names) + "; " +

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "railwright/explain.h"
+#include "railwright/state.h"
 
 namespace railwright::cli {
 namespace {
@@ -32,7 +33,7 @@ std::string PathOf(const CLI::App* app) {
 struct CommandLine::Impl {
   CLI::App app{"Declares, applies and watches the state of a RoCE cluster.", "railctl"};
   Globals globals;
-  std::string format, timeout, since, ttl;
+  std::string format, timeout, since, ttl, try_for;
   bool show_version = false, wait = false, no_wait = false;
 
   PlanOptions plan;
@@ -129,6 +130,14 @@ struct CommandLine::Impl {
     to->add_flag("--no-wait", no_wait, "return when the generation is stored");
   }
 
+  void AddTry(CLI::App* to) {
+    to->add_option(
+          "--try", try_for,
+          "also change what touches the way to the controller; it comes back by itself unless the node "
+          "reaches the controller again within 30s to 15m")
+        ->type_name("TIME");
+  }
+
   void DeclareDocumentVerbs();
   void DeclareQuestionVerbs();
   void DeclareGet();
@@ -155,6 +164,7 @@ void CommandLine::Impl::DeclareDocumentVerbs() {
   p->add_option("-f,--file", plan.files, kFiles)->type_name("FILE");
   p->add_flag("--prune", plan.prune, kPrune);
   p->add_flag("--restore", plan.restore, kRestore);
+  AddTry(p);
   p->add_option("--out", plan.out, "save the plan, to be applied exactly or not at all")->type_name("FILE");
   p->add_flag("--why", plan.why,
               "a block for every change: why it matters, who set it, every node's own value");
@@ -169,6 +179,7 @@ void CommandLine::Impl::DeclareDocumentVerbs() {
   a->add_option("--plan", apply.plan, "a plan saved by `railctl plan --out`")->type_name("FILE");
   a->add_flag("--prune", apply.prune, kPrune);
   a->add_flag("--restore", apply.restore, kRestore);
+  AddTry(a);
   a->add_flag("-y,--yes", apply.yes, "do not ask");
   AddWait(a);
   a->add_option("--comment", apply.comment, "kept with the generation")->type_name("TEXT");
@@ -270,6 +281,7 @@ void CommandLine::Impl::DeclareOrderVerbs() {
   r->add_option("--to", rollback.to, "the generation whose content is wanted (railctl get generations)")
       ->type_name("GEN");
   r->add_flag("--restore", rollback.restore, "put the originals of keys back that are no longer declared");
+  AddTry(r);
   r->add_flag("-y,--yes", rollback.yes, "do not ask");
   AddWait(r);
 
@@ -494,6 +506,13 @@ Status CommandLine::Impl::TakeGlobals() {
   }
   if (wait && no_wait) return Usage("--wait and --no-wait exclude one another");
   apply.wait = rollback.wait = !no_wait;
+  if (!try_for.empty()) {
+    const auto duration = ParseDuration(try_for);
+    if (!duration.ok()) return duration.status().Within("--try");
+    if (*duration < kShortestTry || *duration > kLongestTry)
+      return Usage("--try: a try lasts 30s to 15m, not " + try_for);
+    plan.try_for = apply.try_for = rollback.try_for = *duration;
+  }
   return Ok();
 }
 

@@ -25,12 +25,14 @@ inline constexpr const char* kDefaultController = "unix:/run/railwright/controll
 struct PlanOptions {
   std::vector<std::string> files;  ///< files, directories, "-"
   bool prune = false, restore = false, why = false, allow_empty = false;
-  std::string out;  ///< where to save the plan; "" = nowhere
+  std::string out;                       ///< where to save the plan; "" = nowhere
+  std::chrono::milliseconds try_for{0};  ///< as of apply
 };
 struct ApplyOptions {
   std::vector<std::string> files;
-  std::string plan;  ///< a saved plan; excludes files, prune, restore, allow_empty
+  std::string plan;  ///< a saved plan; excludes files, prune, restore, allow_empty, try_for
   bool prune = false, restore = false, yes = false, wait = true, allow_empty = false;
+  std::chrono::milliseconds try_for{0};  ///< 0: what touches the way to the controller is refused
   std::string comment;
 };
 struct LearnOptions {
@@ -65,6 +67,7 @@ struct WatchOptions {
 struct RollbackOptions {
   std::uint64_t to = 0;  ///< 0 = the one before the present
   bool yes = false, wait = true, restore = false;
+  std::chrono::milliseconds try_for{0};  ///< as of apply
 };
 struct PauseOptions {
   std::vector<std::string> what;   ///< node names and keys, told apart by shape

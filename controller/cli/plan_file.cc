@@ -27,17 +27,18 @@ Status WritePlanFile(const std::string& path, const PlanFile& plan) {
   Json sources = Json::array();
   for (const v1::SourceFile& source : plan.sources)
     sources.push_back({{"name", source.name()}, {"text", source.text()}});
-  const Json json = {{"kind", kKind},
-                     {"plan_id", plan.plan_id},
-                     {"plan_hash", plan.plan_hash},
-                     {"base_generation", plan.base_generation},
-                     {"created", plan.created},
-                     {"controller", plan.controller},
-                     {"summary", plan.summary},
-                     {"prune", plan.prune},
-                     {"restore", plan.restore},
-                     {"allow_empty", plan.allow_empty},
-                     {"sources", std::move(sources)}};
+  Json json = {{"kind", kKind},
+               {"plan_id", plan.plan_id},
+               {"plan_hash", plan.plan_hash},
+               {"base_generation", plan.base_generation},
+               {"created", plan.created},
+               {"controller", plan.controller},
+               {"summary", plan.summary},
+               {"prune", plan.prune},
+               {"restore", plan.restore},
+               {"allow_empty", plan.allow_empty},
+               {"sources", std::move(sources)}};
+  if (plan.try_for.count() > 0) json["try_ms"] = plan.try_for.count();
   return WriteWholeFile(path, ToJsonText(json));
 }
 
@@ -69,6 +70,7 @@ Result<PlanFile> ReadPlanFile(const std::string& path) {
     plan.prune = json.value("prune", false);
     plan.restore = json.value("restore", false);
     plan.allow_empty = json.value("allow_empty", false);
+    plan.try_for = std::chrono::milliseconds(json.value("try_ms", std::int64_t{0}));
     for (const Json& one : json.at("sources")) {
       v1::SourceFile source;
       source.set_name(one.at("name").get<std::string>());

@@ -1,6 +1,7 @@
 // A saved plan: what `plan --out` writes and `apply --plan` applies exactly, or not at all.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct PlanFile {
   std::string controller;  ///< the address it was made with; for people
   std::string summary;     ///< the verdict sentence, shown again before it is applied
   bool prune = false, restore = false, allow_empty = false;
+  std::chrono::milliseconds try_for{0};
   std::vector<v1::SourceFile> sources;
 };
 

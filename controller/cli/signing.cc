@@ -44,7 +44,7 @@ Result<std::map<std::string, NodeDesired>> Remade(const SigningCase& asked,
   std::vector<NodeKey> restores;
   for (const v1::NodeRestore& one : asked.head.restores())
     restores.push_back({one.node(), {one.what().key(), one.what().target()}});
-  return BuildDesired(good, restores);
+  return BuildDesired(good, restores, std::chrono::milliseconds(asked.head.try_ms()));
 }
 
 // What only a look at the statement itself can say.

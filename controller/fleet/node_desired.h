@@ -2,6 +2,7 @@
 // anew and compare, which is what a signer off the controller's host does.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,9 +23,11 @@ struct NodeDesired {
   std::size_t bytes() const { return group->size() + overlay.size(); }
 };
 
-/// The desired bytes of every node of `resolved`, with what is to be put back.
+/// The desired bytes of every node of `resolved`, with what is to be put back, and whether changes on the way
+/// to the controller may be tried (0: not).
 std::map<std::string, NodeDesired> BuildDesired(const Resolved& resolved,
-                                                const std::vector<NodeKey>& restores);
+                                                const std::vector<NodeKey>& restores,
+                                                std::chrono::milliseconds try_for = {});
 /// For a node that left the inventory: nothing is enforced there any more.
 NodeDesired RetiredDesired(const std::string& node);
 

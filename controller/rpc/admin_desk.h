@@ -83,6 +83,8 @@ class AdminDesk {
   Preparation Prepare(const google::protobuf::RepeatedPtrField<v1::SourceFile>& files, bool prune,
                       bool restore, bool allow_empty) const;
   Preparation PrepareRollback(const v1::RollbackRequest& request) const;
+  /// Allows tries on the way to the controller, which makes a generation even of unchanged documents.
+  static Preparation WithTry(Preparation preparation, std::uint32_t try_ms);
   std::shared_ptr<FleetState> NextState(const FleetView& view, std::vector<Document> documents,
                                         Resolved resolved, bool restore) const;
   static Refused Refuse(const std::vector<Problem>& problems);

@@ -110,7 +110,9 @@ void AdminDesk::AskAgents(const Prepared& prepared, std::chrono::milliseconds ti
 void AdminDesk::Plan(v1::PlanRequest request, Sink<v1::PlanEvent> sink) {
   const auto refused = sink.end;
   const bool posted = orders_.Post([this, request = std::move(request), sink = std::move(sink)] {
-    auto preparation = Prepare(request.files(), request.prune(), request.restore(), request.allow_empty());
+    auto preparation =
+        WithTry(Prepare(request.files(), request.prune(), request.restore(), request.allow_empty()),
+                request.try_ms());
     if (const auto* refused_for = std::get_if<Refused>(&preparation))
       return EndRefused(sink, refused_for->status, refused_for->problems);
     const Prepared& prepared = std::get<Prepared>(preparation);
@@ -211,9 +213,10 @@ void AdminDesk::Rollback(const Caller& caller, v1::RollbackRequest request, Sink
 void AdminDesk::RunApply(std::shared_ptr<ApplyJob> job) {
   const bool posted = orders_.Post([this, job] {
     const v1::ApplyRequest& request = job->request;
-    auto preparation =
+    auto preparation = WithTry(
         job->rollback ? PrepareRollback(*job->rollback)
-                      : Prepare(request.files(), request.prune(), request.restore(), request.allow_empty());
+                      : Prepare(request.files(), request.prune(), request.restore(), request.allow_empty()),
+        job->rollback ? job->rollback->try_ms() : request.try_ms());
     if (const auto* refused_for = std::get_if<Refused>(&preparation))
       return EndRefused(job->sink, refused_for->status, refused_for->problems);
     Prepared& prepared = std::get<Prepared>(preparation);
@@ -272,6 +275,9 @@ void AdminDesk::Commit(std::shared_ptr<ApplyJob> job, Prepared prepared) {
     tell(list("changed ", prepared.changes.changed));
     tell(list("removed ", prepared.changes.removed));
   }
+  if (next->stored.try_for.count() > 0)
+    tell("changes on the way to the controller are tried for " +
+         std::to_string(next->stored.try_for.count() / 1000) + " s");
   tell(next->stored.comment);
   order.state = next;
   order.done = [this, job, number = next->number()](const Status& status) {

@@ -35,6 +35,8 @@ class Canonical {
 std::string PlanHash(const FleetState& base, const FleetState& next, const v1::PlanResult& result) {
   Canonical all;
   all.Number(base.number());
+  if (next.stored.try_for.count() > 0)
+    all.Text("try").Number(static_cast<std::uint64_t>(next.stored.try_for.count()));
   for (const Document& document : next.documents) all.Text(document.id()).Text(document.text);
   for (const v1::ReleasedKey& released : result.released())
     all.Text(released.node()).Text(released.key()).Text(released.target()).Number(released.restore() ? 1 : 0);
@@ -120,9 +122,11 @@ AdminDesk::Preparation AdminDesk::Prepare(const google::protobuf::RepeatedPtrFie
       one.set_target(spec.target);
     }
   prepared.next = NextState(*view, prepared.changes.next, std::move(after), restore);
-  // Agents that are ahead (a restored backup) need a higher number even for the same documents.
+  // Agents that are ahead (a restored backup) need a higher number even for the same documents; and an apply
+  // without --try takes back the word that an earlier one gave.
   prepared.unchanged = prepared.changes.empty() && prepared.base->number() > 0 &&
-                       prepared.base->problem.empty() && view->highest_generation <= prepared.base->number();
+                       prepared.base->stored.try_for.count() == 0 && prepared.base->problem.empty() &&
+                       view->highest_generation <= prepared.base->number();
   return prepared;
 }
 
@@ -150,6 +154,21 @@ AdminDesk::Preparation AdminDesk::PrepareRollback(const v1::RollbackRequest& req
   next->stored.comment = "content of generation " + std::to_string(to);
   prepared.next = std::move(next);
   return prepared;
+}
+
+AdminDesk::Preparation AdminDesk::WithTry(Preparation preparation, std::uint32_t try_ms) {
+  const std::chrono::milliseconds try_for(try_ms);
+  if (try_ms == 0 || std::holds_alternative<Refused>(preparation)) return preparation;
+  if (try_for < kShortestTry || try_for > kLongestTry)
+    return Refused(
+        Status(Code::kInvalidArgument, "a try lasts 30 s to 15 min, not " + std::to_string(try_ms) + " ms"));
+  Prepared& prepared = std::get<Prepared>(preparation);
+  auto next = std::make_shared<FleetState>(*prepared.next);
+  next->stored.try_for = try_for;
+  next->desired = BuildDesired(next->resolved, next->stored.restores, try_for);
+  prepared.next = std::move(next);
+  prepared.unchanged = false;
+  return preparation;
 }
 
 std::vector<std::string> AdminDesk::SkewWarnings(const FleetView& view, const Resolved& resolved) const {

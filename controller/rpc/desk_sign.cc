@@ -39,6 +39,7 @@ void AdminDesk::StatementsToSign(const v1::StatementsToSignRequest& request,
       head.set_author(stored.author);
       head.set_comment(stored.comment);
       head.set_created_unix_us(ToUnixMicros(stored.created));
+      head.set_try_ms(static_cast<std::uint32_t>(stored.try_for.count()));
       AddDocuments(stored, head.mutable_documents());
       for (const StoredDocument& one : stored.documents)
         head.add_lines(static_cast<std::uint32_t>(std::max(one.line, 1)));

@@ -191,6 +191,9 @@ void FleetModel::Welcome(Node& node, const v1::Hello& hello) {
   welcome->mutable_features()->Assign(WireFeatures().begin(), WireFeatures().end());
   welcome->set_send_catalog(!hello.catalog_hash().empty() && !catalogs_.contains(hello.catalog_hash()));
   welcome->set_stored_change(node.durable_change);
+  constexpr std::uint32_t kPaddingMost = 16'384;
+  if (hello.pad_welcome() > 0)
+    welcome->set_padding(std::string(std::min(hello.pad_welcome(), kPaddingMost), '\0'));
   welcome->mutable_missing()->Assign(node.missing.begin(), node.missing.end());
   // What is durable here, so that the agent need not tell it again. It sends all else unasked: a delta upon a
   // report that is not known here is answered with need_full.

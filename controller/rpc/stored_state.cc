@@ -42,7 +42,7 @@ std::shared_ptr<const FleetState> ResolveStored(StoredGeneration stored, const C
   auto resolved = Resolve(state->documents, catalog, {.allow_empty = true});
   if (auto* problems = std::get_if<std::vector<Problem>>(&resolved)) return cannot(*problems);
   state->resolved = std::move(std::get<Resolved>(resolved));
-  state->desired = BuildDesired(state->resolved, state->stored.restores);
+  state->desired = BuildDesired(state->resolved, state->stored.restores, state->stored.try_for);
   return state;
 }
 

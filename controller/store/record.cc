@@ -9,6 +9,7 @@ namespace railwright {
 namespace {
 
 constexpr std::uint64_t kFormat = 1;
+constexpr std::uint64_t kFormatWithTry = 2;  // of restores
 
 std::string Sha256(std::string_view first, std::string_view second) {
   std::string digest(32, '\0');
@@ -157,16 +158,20 @@ bool DecodeChange(std::string_view bytes, ChangeRecord& c) {
   return in.Done();
 }
 
-std::string EncodeRestores(const std::vector<std::pair<std::string, KeyTarget>>& restores) {
+std::string EncodeRestores(const std::vector<std::pair<std::string, KeyTarget>>& restores,
+                           std::uint64_t try_ms) {
   RecordWriter out;
-  out.Number(kFormat).Number(restores.size());
+  out.Number(try_ms == 0 ? kFormat : kFormatWithTry).Number(restores.size());
   for (const auto& [node, what] : restores) out.Text(node).Text(what.key).Text(what.target);
+  if (try_ms != 0) out.Number(try_ms);
   return out.bytes();
 }
 
-bool DecodeRestores(std::string_view bytes, std::vector<std::pair<std::string, KeyTarget>>& restores) {
+bool DecodeRestores(std::string_view bytes, std::vector<std::pair<std::string, KeyTarget>>& restores,
+                    std::uint64_t* try_ms) {
   RecordReader in(bytes);
-  if (in.Number() != kFormat) return false;
+  const std::uint64_t format = in.Number();
+  if (format != kFormat && format != kFormatWithTry) return false;
   restores.clear();
   restores.resize(in.Count());
   for (auto& [node, what] : restores) {
@@ -174,6 +179,8 @@ bool DecodeRestores(std::string_view bytes, std::vector<std::pair<std::string, K
     what.key = in.Text();
     what.target = in.Text();
   }
+  const std::uint64_t tried = format == kFormatWithTry ? in.Number() : 0;
+  if (try_ms != nullptr) *try_ms = tried;
   return in.Done();
 }
 

@@ -50,7 +50,10 @@ std::string EncodeFindings(const std::vector<Finding>& findings);
 bool DecodeFindings(std::string_view bytes, std::vector<Finding>& findings);
 std::string EncodeChange(const ChangeRecord& change);
 bool DecodeChange(std::string_view bytes, ChangeRecord& change);
-std::string EncodeRestores(const std::vector<std::pair<std::string, KeyTarget>>& restores);
-bool DecodeRestores(std::string_view bytes, std::vector<std::pair<std::string, KeyTarget>>& restores);
+// With the generation's `try_ms`, which an older controller does not know; it refuses such a row.
+std::string EncodeRestores(const std::vector<std::pair<std::string, KeyTarget>>& restores,
+                           std::uint64_t try_ms = 0);
+bool DecodeRestores(std::string_view bytes, std::vector<std::pair<std::string, KeyTarget>>& restores,
+                    std::uint64_t* try_ms = nullptr);
 
 }  // namespace railwright

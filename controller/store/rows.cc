@@ -22,7 +22,8 @@ std::string GenerationDigest(const StoredGeneration& g) {
   RecordWriter record;
   record.Number(g.generation.value).Signed(ToUnixMicros(g.created)).Text(g.author).Text(g.comment);
   record.Number(g.rolled_back_from.value).Number(g.nodes).Number(g.settings);
-  record.Text(EncodeRestores(g.restores)).Number(g.documents.size());
+  record.Text(EncodeRestores(g.restores, static_cast<std::uint64_t>(g.try_for.count())))
+      .Number(g.documents.size());
   return RowDigest("generations", record.bytes());
 }
 
@@ -37,12 +38,15 @@ Result<StoredGeneration> ReadGeneration(const Database& database, const Statemen
   g.nodes = static_cast<std::uint64_t>(row.Int(5));
   g.settings = static_cast<std::uint64_t>(row.Int(6));
   const std::string restores = row.Blob(7);
+  std::uint64_t try_ms = 0;
   documents = static_cast<std::size_t>(row.Int(8));
   RecordWriter record;
   record.Number(g.generation.value).Signed(row.Int(1)).Text(g.author).Text(g.comment);
   record.Number(g.rolled_back_from.value).Number(g.nodes).Number(g.settings).Text(restores).Number(documents);
-  if (row.Blob(9) != RowDigest("generations", record.bytes()) || !DecodeRestores(restores, g.restores))
+  if (row.Blob(9) != RowDigest("generations", record.bytes()) ||
+      !DecodeRestores(restores, g.restores, &try_ms))
     return DamagedRow(database, "generations", NumberText(row.Int(0)));
+  g.try_for = std::chrono::milliseconds(static_cast<std::int64_t>(try_ms));
   return g;
 }
 

@@ -88,7 +88,7 @@ Status SqliteStore::AddGeneration(const StoredGeneration& g, const AuditRow& aud
         .BindText(g.author)
         .BindText(g.comment);
     insert.Bind(Signed(g.rolled_back_from.value)).Bind(Signed(g.nodes)).Bind(Signed(g.settings));
-    insert.BindBlob(EncodeRestores(g.restores))
+    insert.BindBlob(EncodeRestores(g.restores, static_cast<std::uint64_t>(g.try_for.count())))
         .Bind(Signed(g.documents.size()))
         .BindBlob(GenerationDigest(g));
     RW_RETURN_IF_ERROR(insert.Run());

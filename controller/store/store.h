@@ -31,6 +31,7 @@ struct StoredGeneration {
   std::vector<StoredDocument> documents;
   std::vector<std::pair<std::string, KeyTarget>> restores;  ///< (node, key/target) to be put back, cumulative
   std::uint64_t nodes = 0, settings = 0;                    ///< counted when it was made
+  std::chrono::milliseconds try_for{0};  ///< of GroupPayload: what agents get is the same after a restart
 };
 
 /// A node's last report, as last acknowledged.

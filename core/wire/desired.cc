@@ -43,6 +43,8 @@ Result<DesiredState> FromWire(const v1::DesiredState& message) {
   state.node = overlay.node();
   state.cluster = group.cluster();
   state.subnets.assign(group.subnets().begin(), group.subnets().end());
+  state.try_for = std::chrono::milliseconds(group.try_ms());
+  for (const v1::RailPeer& peer : overlay.peers()) state.peers.push_back({peer.port(), peer.address()});
 
   std::set<std::string> ports;
   for (const v1::Port& port : overlay.ports()) {

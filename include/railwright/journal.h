@@ -41,6 +41,51 @@ struct AwaitedBoot {
   friend bool operator==(const AwaitedBoot&, const AwaitedBoot&) = default;
 };
 
+/// Writes that are undone by the agent itself unless they are confirmed: what must be known to do so in
+/// another life.
+struct OpenTry {
+  std::string boot_id;                    ///< of the boot in which it was begun
+  std::chrono::milliseconds begun{0};     ///< Clock::BootNow of that boot
+  std::chrono::milliseconds deadline{0};  ///< the same clock
+  Generation generation;
+  struct Step {
+    std::string key;
+    std::string target;
+    Original::Kind kind = Original::Kind::kUnknown;  ///< of `before`
+    std::string before;                              ///< what to go back to
+    std::string to;
+    std::vector<std::string> ports;  ///< declared ports that it disturbs; names of `evidence`
+    friend bool operator==(const Step&, const Step&) = default;
+  };
+  std::vector<Step> steps;  ///< in the order of writing; undone in the reverse one
+  /// What a port had before the first of the steps, and must have again.
+  struct Evidence {
+    std::string port;
+    bool link = false;               ///< carrier, and an active RDMA port where there is one
+    std::uint64_t speed = 0;         ///< Mbit/s; 0: was not told
+    std::vector<std::string> gids;   ///< as sysfs writes them
+    std::vector<std::string> peers;  ///< those that had answered
+    /// What an interface has beside the values of the steps, and what may go with them: put back too.
+    std::string addresses;  ///< lines of /rtnl/addr/<if>
+    std::string routes;     ///< lines of /rtnl/route/main/<if>
+    friend bool operator==(const Evidence&, const Evidence&) = default;
+  };
+  std::vector<Evidence> evidence;
+  bool controller = false;  ///< it was connected, and must welcome a new connection
+  std::vector<Port> ports;  ///< all that were declared, to find the targets again
+  friend bool operator==(const OpenTry&, const OpenTry&) = default;
+};
+
+/// A wish that was tried and put back: not tried again by itself within its generation.
+struct FailedTry {
+  std::string key;
+  std::string target;
+  Generation generation;
+  std::string reason;   ///< TryFailed, LinkStayedDown
+  std::string message;  ///< what was missing, and what it is now
+  friend bool operator==(const FailedTry&, const FailedTry&) = default;
+};
+
 class Journal {
  public:
   virtual ~Journal() = default;
@@ -60,12 +105,24 @@ class Journal {
   /// It is in force, or nobody wishes it any more. Durable when it returns Ok.
   virtual Status ForgetAwaited(const std::string& key, const std::string& target) = 0;
 
+  /// Replaces what was remembered of the node's one try; nothing of it may be written to the machine before.
+  /// Durable when it returns Ok.
+  virtual Status RecordTry(const OpenTry& open) = 0;
+  /// It was confirmed, or undone. Durable when it returns Ok.
+  virtual Status EndTry() = 0;
+  /// Replaces what was remembered of this (key, target). Durable when it returns Ok.
+  virtual Status RecordFailedTry(const FailedTry& failed) = 0;
+  /// Durable when it returns Ok.
+  virtual Status ForgetFailedTry(const std::string& key, const std::string& target) = 0;
+
   virtual std::optional<Original> OriginalOf(const std::string& key, const std::string& target) const = 0;
   virtual std::vector<Original> Originals() const = 0;
   virtual std::vector<OpenStep> OpenSteps() const = 0;
   virtual std::vector<std::string> Prepared() const = 0;
   virtual std::optional<AwaitedBoot> AwaitedOf(const std::string& key, const std::string& target) const = 0;
   virtual std::vector<AwaitedBoot> Awaited() const = 0;
+  virtual std::optional<OpenTry> Try() const = 0;
+  virtual std::vector<FailedTry> FailedTries() const = 0;
 };
 
 }  // namespace railwright

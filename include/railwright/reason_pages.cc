@@ -101,11 +101,15 @@ constexpr std::array kPages{
         "and look at the module; then `railctl pause KEY` and `railctl pause --resume KEY` try it again."},
     ReasonPage{
         "ManagementPath", "RW-9005", "Refused: the change touches the way to the controller.",
-        "Until confirmed apply exists, nothing that disturbs a management port or the interface of the "
-        "controller connection is written. Change it by hand, on the console. While the agent does not know "
-        "which "
-        "interface that is, no interface is written: it knows once the controller was reached, or by "
-        "--management-netdev."},
+        "It would disturb a management port or the interface of the controller connection. `railctl apply "
+        "--try "
+        "120s` allows it as a try: the agent writes down the way back, writes the value, and puts it back by "
+        "itself "
+        "unless it reaches the controller anew within that time. Or change it by hand, on the console. While "
+        "the "
+        "agent does not know which interface that is, no interface is written: it knows once the controller "
+        "was "
+        "reached, or by --management-netdev. What shares its card with a storage port is never tried."},
     ReasonPage{"ModuleOutdated", "RW-9162", "A loaded kernel module is not the one on disk.",
                "A package was upgraded or removed, and the module from before still runs. The next boot "
                "brings what is on disk. Drain the node and reboot it, so that what runs is what was tested."},
@@ -276,6 +280,22 @@ constexpr std::array kPages{
         "undo "
         "a cluster; whether it is still what is wanted is not known. Next: `railctl status`; with keys that "
         "are kept off the controller, `railctl sign`."},
+    ReasonPage{"TryBegins", "RW-9089", "Not written yet: a try is about to begin.",
+               "Before a change that may cut the node off, the neighbours on the rail are asked, so that it "
+               "is known "
+               "who must answer afterwards; and an earlier try ends first. It takes a second."},
+    ReasonPage{"TryFailed", "RW-9090", "The change was not confirmed in time, and was put back.",
+               "A change that may take a link down or cut the node off stays only when, after it, the "
+               "controller answers "
+               "over a new connection, every changed port has its carrier, speed and GIDs, and a neighbour "
+               "on the rail "
+               "answers that had answered before. The message says what was missing. The value from before "
+               "is in force "
+               "again, and the change is not tried again by itself. Next: mend what was missing (an MTU that "
+               "the switch "
+               "does not carry, an address that is not routed), then apply another generation, or `railctl "
+               "pause KEY` and "
+               "`railctl pause --resume KEY`."},
     ReasonPage{"UnclearRule", "RW-9043", "A firewall rule decides that cannot be read.",
                "Whether the traffic passes depends on a rule of which the listing does not show everything: "
                "an iptables extension, a program in user space, the routes. The message names it. Next: read "

@@ -61,6 +61,16 @@ struct KeyTarget {
   auto operator<=>(const KeyTarget&) const = default;
 };
 
+/// Another node's address on the rail of a port.
+struct RailPeer {
+  std::string port;     ///< of this node
+  std::string address;  ///< without a prefix length
+  friend bool operator==(const RailPeer&, const RailPeer&) = default;
+};
+
+/// How long an operator may let a try wait for its confirmation, and what counts when none said so.
+inline constexpr std::chrono::milliseconds kShortestTry{30'000}, kLongestTry{900'000}, kDefaultTry{120'000};
+
 /// The whole intended state of one node.
 struct DesiredState {
   Generation generation;
@@ -71,6 +81,10 @@ struct DesiredState {
   std::vector<Port> ports;
   std::vector<SettingSpec> settings;
   std::vector<KeyTarget> restore;  ///< no longer declared; the journalled original is to be put back
+  std::vector<RailPeer> peers;     ///< whom a port may ask whether the rail works; a few for each
+  /// Set: the operator allows changes that touch the way to the controller, each undone by itself unless it
+  /// is confirmed within this time. 0: he did not.
+  std::chrono::milliseconds try_for{0};
 };
 
 /// No evidence is Unknown, and Unknown never passes anything.

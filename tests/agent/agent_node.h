@@ -73,8 +73,10 @@ class AgentNode {
     options.controller = controller;
     options.boot_id = "b00t";
     options.management_netdev = management_netdev;
+    ReconcilerOptions reconciler;
+    reconciler.boot_id = options.boot_id;
     agent = std::make_unique<NodeAgent>(
-        options, ReconcilerOptions{},
+        options, reconciler,
         NodeAgent::Parts{machine,
                          catalog,
                          checks,
@@ -89,7 +91,8 @@ class AgentNode {
                            if (at_work) at_work();
                          },
                          [this](const std::string& to) { return route(to); },
-                         [this] { return trust; }});
+                         [this] { return trust; },
+                         redial});
     return agent->Start().ok();
   }
   void Welcome(std::uint64_t stored_change = 0, bool send_catalog = false,
@@ -183,7 +186,8 @@ class AgentNode {
   ManagementLink::Route route = [](const std::string&) { return Status(Code::kNotFound, "no route"); };
   /// What this node believes; as LoadNodeTrust gives it.
   Result<NodeTrust> trust = Signer().Trust();
-  std::function<void()> at_work;  ///< called before each operation on the machine
+  std::function<std::uint64_t()> redial;  ///< empty: no try awaits the controller
+  std::function<void()> at_work;          ///< called before each operation on the machine
   std::string session_text = "connecting: not tried yet";
   std::uint64_t connection = 0, stored = 0;
   std::size_t acknowledged = 0;

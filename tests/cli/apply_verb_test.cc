@@ -64,6 +64,16 @@ TEST_F(ApplyVerbTest, WithYesItIsDoneAndTheUndoIsNamed) {
   EXPECT_EQ(Applies()[0].expect_plan_hash(), "");
 }
 
+TEST_F(ApplyVerbTest, TheWordForATryGoesToThePlanAndToTheApply) {
+  ASSERT_EQ(Run({"apply", "-f", file_, "--yes", "--try", "90s"}).code, 0);
+  ASSERT_EQ(Run({"plan", "-f", file_, "--try", "90s", "--out", plan_}).code, 2);
+  ASSERT_EQ(Run({"apply", "--plan", plan_, "--yes"}).code, 0);
+  ASSERT_EQ(Applies().size(), 2u);
+  EXPECT_EQ(Applies()[0].try_ms(), 90'000u);
+  EXPECT_EQ(Applies()[1].try_ms(), 90'000u) << "as it was planned";
+  EXPECT_EQ(Run({"apply", "--plan", plan_, "--yes", "--try", "30s"}).code, 64);
+}
+
 TEST_F(ApplyVerbTest, WithoutATerminalYesIsDemandedByName) {
   const Ran ran = Run({"apply", "-f", file_});
   EXPECT_EQ(ran.code, 64);

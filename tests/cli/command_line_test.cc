@@ -53,6 +53,16 @@ TEST(CommandLineTest, WaitingIsTheDefaultAndCanBeTurnedOff) {
   EXPECT_NE(Complaint({"apply", "-f", "a", "--wait", "--no-wait"}).find("exclude"), std::string::npos);
 }
 
+TEST(CommandLineTest, ATryLasts30SecondsTo15Minutes) {
+  EXPECT_EQ(Take<ApplyOptions>({"apply", "-f", "a"}).try_for.count(), 0);
+  EXPECT_EQ(Take<ApplyOptions>({"apply", "-f", "a", "--try", "2m"}).try_for, std::chrono::seconds(120));
+  EXPECT_EQ(Take<PlanOptions>({"plan", "-f", "a", "--try", "30s"}).try_for, std::chrono::seconds(30));
+  EXPECT_EQ(Take<RollbackOptions>({"rollback", "--try=15m"}).try_for, std::chrono::seconds(900));
+  EXPECT_NE(Complaint({"apply", "-f", "a", "--try", "29s"}).find("30s to 15m, not 29s"), std::string::npos);
+  EXPECT_NE(Complaint({"apply", "-f", "a", "--try", "16m"}).find("30s to 15m"), std::string::npos);
+  EXPECT_NE(Complaint({"apply", "-f", "a", "--try", "soon"}).find("--try"), std::string::npos);
+}
+
 TEST(CommandLineTest, EveryListHasItsOwnChoices) {
   const auto changes =
       Take<GetOptions>({"get", "changes", "gpu-001", "--key", "link.mtu", "--since", "1h", "--limit", "5"});

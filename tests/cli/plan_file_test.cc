@@ -24,6 +24,7 @@ class PlanFileTest : public testing::Test {
     plan.plan_hash = "7f3c2a8e91b0aaaa";
     plan.base_generation = std::uint64_t{1} << 60;
     plan.prune = true;
+    plan.try_for = std::chrono::seconds(120);
     plan.summary = "1 change";
     v1::SourceFile source;
     source.set_name("site.yaml");
@@ -47,6 +48,7 @@ TEST_F(PlanFileTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(plan->plan_hash, Sample().plan_hash);
   EXPECT_EQ(plan->base_generation, std::uint64_t{1} << 60);
   EXPECT_TRUE(plan->prune);
+  EXPECT_EQ(plan->try_for, std::chrono::seconds(120));
   EXPECT_FALSE(plan->restore);
   ASSERT_EQ(plan->sources.size(), 1u);
   EXPECT_EQ(plan->sources[0].text(), Sample().sources[0].text());

@@ -233,16 +233,12 @@ TEST(FindFrontUser, IsNotRootByDefault) {
 
 TEST(FrontOptions, ComeBackFromTheirWords) {
   FrontOptions options;
-  options.controller = "10.0.0.7:7443";
-  options.node = "gpu-001";
   options.state_dir = "/var/lib/x";
   auto words = options.Words();
   words.insert(words.end(), {"--gate-fd", "3"});
   const auto parsed = ParseFrontOptions(words);
   const auto* back = std::get_if<FrontOptions>(&parsed);
   ASSERT_NE(back, nullptr) << std::get<std::string>(parsed);
-  EXPECT_EQ(back->controller, options.controller);
-  EXPECT_EQ(back->node, options.node);
   EXPECT_EQ(back->state_dir, options.state_dir);
   EXPECT_EQ(back->gate_fd, 3);
 }
@@ -255,9 +251,10 @@ TEST(FrontOptions, ErrorsNameTheWord) {
   };
   EXPECT_EQ(said({"--gate"}), "--gate needs a value");
   EXPECT_EQ(said({"--shell", "x"}), "\"--shell\" is no option of it");
-  EXPECT_EQ(said({"--controller", "a", "--name", "b"}), "one of --gate and --gate-fd is needed");
-  EXPECT_EQ(said({"--controller", "a", "--name", "b", "--gate", "c", "--gate-fd", "3"}),
+  EXPECT_EQ(said({"--state-dir", "a"}), "one of --gate and --gate-fd is needed");
+  EXPECT_EQ(said({"--state-dir", "a", "--gate", "c", "--gate-fd", "3"}),
             "one of --gate and --gate-fd is needed");
+  EXPECT_EQ(said({"--gate", "c"}), "--state-dir is missing");
   EXPECT_EQ(said({"--gate-fd", "1"}), "--gate-fd 1: a descriptor from 3 on is needed");
 }
 

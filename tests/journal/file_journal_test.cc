@@ -162,6 +162,93 @@ TEST_F(FileJournalTest, KeepsWhatWaitsForABootOverAReopenUntilItIsForgotten) {
   EXPECT_EQ(MustOpen(Path())->Awaited(), std::vector<AwaitedBoot>{other});
 }
 
+OpenTry ATry() {
+  OpenTry open;
+  open.boot_id = "boot-a";
+  open.begun = std::chrono::milliseconds(5'000);
+  open.deadline = std::chrono::milliseconds(125'000);
+  open.generation = {7};
+  open.controller = true;
+  open.steps = {{"link.mtu", "rail0", Original::Kind::kValue, "1500", "4200", {"rail0"}},
+                {"file.x", "", Original::Kind::kAbsent, "", "\xff\n", {}}};
+  open.evidence = {{"rail0",
+                    true,
+                    400'000,
+                    {"fe80::1"},
+                    {"10.10.0.2"},
+                    "10.10.0.1/24",
+                    "default via 10.10.0.254 dev rail0"},
+                   {"rail1", false, 0, {}, {}, "", ""}};
+  open.ports = {{"rail0", PortRole::kFabric, "0000:18:00.0", "", {"10.10.0.1/24"}, {"10.10.0.254"}},
+                {"mgmt", PortRole::kManagement, "", "eno1", {}, {}}};
+  return open;
+}
+
+TEST_F(FileJournalTest, KeepsAnOpenTryOverAReopenUntilItHasEnded) {
+  OpenTry open = ATry();
+  {
+    auto journal = MustOpen(Path());
+    EXPECT_FALSE(journal->Try());
+    ASSERT_TRUE(journal->RecordTry(open).ok());
+    open.deadline += std::chrono::milliseconds(1);
+    ASSERT_TRUE(journal->RecordTry(open).ok());  // in its place
+    ASSERT_TRUE(journal->RecordTry(open).ok());  // nothing new
+  }
+  EXPECT_EQ(Lines(Text()), 2u);
+  for (int opening = 0; opening < 2; ++opening) {  // the second one reads what the first compacted
+    auto journal = MustOpen(Path());
+    ASSERT_TRUE(journal->Try());
+    EXPECT_EQ(*journal->Try(), open);
+    EXPECT_EQ(Lines(Text()), 1u);
+  }
+  ASSERT_TRUE(MustOpen(Path())->EndTry().ok());
+  EXPECT_FALSE(MustOpen(Path())->Try());
+  ASSERT_TRUE(MustOpen(Path())->EndTry().ok()) << "none is open";
+}
+
+TEST_F(FileJournalTest, KeepsWhatWasTriedInVainUntilItIsForgotten) {
+  const FailedTry failed{"link.mtu", "rail0", {7}, "TryFailed", "the controller did not answer"};
+  FailedTry other = failed;
+  other.target = "rail1";
+  {
+    auto journal = MustOpen(Path());
+    ASSERT_TRUE(journal->RecordFailedTry(failed).ok());
+    ASSERT_TRUE(journal->RecordFailedTry(other).ok());
+  }
+  {
+    auto journal = MustOpen(Path());
+    EXPECT_EQ(journal->FailedTries(), (std::vector<FailedTry>{failed, other}));
+    ASSERT_TRUE(journal->ForgetFailedTry("link.mtu", "rail0").ok());
+  }
+  EXPECT_EQ(MustOpen(Path())->FailedTries(), std::vector<FailedTry>{other});
+}
+
+TEST_F(FileJournalTest, ATryOfWhichAnythingIsDamagedIsDataLoss) {
+  { ASSERT_TRUE(MustOpen(Path())->RecordTry(ATry()).ok()); }
+  const std::string whole = Text();
+  // Each time another member is made unreadable, under a sum that is right.
+  for (const auto& [good, bad] : std::vector<std::pair<std::string, std::string>>{
+           {R"("deadline_ms":"125000")", R"("deadline_ms":"-1")"},
+           {R"("deadline_ms":"125000")", R"("deadline_ms":"18446744073709551615")"},
+           {R"("controller":true)", R"("controller":1)"},
+           {R"("kind":"absent")", R"("kind":"gone")"},
+           {R"("role":"fabric")", R"("role":"queen")"},
+           {R"("speed":"400000")", R"("speed":"fast")"},
+           {R"("peers":["10.10.0.2"])", R"("peers":[7])"},
+           {R"("steps":[)", R"("steps":[1,)"}}) {
+    // "sum" stands last: no member of a try sorts after it.
+    std::string line = whole.substr(0, whole.find(R"(,"sum":)")) + "}";
+    const auto at = line.find(good);
+    ASSERT_NE(at, std::string::npos) << good << line;
+    line.replace(at, good.size(), bad);
+    Write(line.substr(0, line.size() - 1) + R"(,"sum":")" + Fnv1a64(line) + "\"}\n");
+    const auto journal = OpenFileJournal(Path());
+    ASSERT_FALSE(journal.ok()) << bad;
+    EXPECT_EQ(journal.status().code(), Code::kDataLoss) << bad;
+    EXPECT_EQ(journal.status().message().find("checksum"), std::string::npos) << journal.status().message();
+  }
+}
+
 TEST_F(FileJournalTest, AnAwaitedBootWithADamagedTimeIsDataLoss) {
   // Lines as this version writes them but for the time; their sums are right.
   for (const std::string since : {"", "12x", "9223372036854775807"}) {

@@ -53,6 +53,24 @@ TEST_F(RtnlRouteTest, TheTableOfARailRoundTrips) {
   EXPECT_EQ(machine_->List("/rtnl/route").value(), (std::vector<std::string>{"101", "254"}));
 }
 
+TEST_F(RtnlRouteTest, WhatIsMissingOfTheMainTableIsAddedAndNothingRemoved) {
+  constexpr const char* kWay = "/rtnl/route/main/rail0";
+  EXPECT_EQ(machine_->Get(kWay).value(), "") << "the kernel's own come with the addresses";
+  ASSERT_TRUE(machine_->Set(kWay, "default via 10.10.0.254 dev rail0").ok());
+  ASSERT_TRUE(machine_->Set(kWay, "10.99.0.0/16 via 10.10.0.253 dev rail0").ok());
+  const std::string both = "10.99.0.0/16 via 10.10.0.253 dev rail0\ndefault via 10.10.0.254 dev rail0";
+  EXPECT_EQ(machine_->Get(kWay).value(), both);
+  EXPECT_EQ(machine_->Get("/rtnl/route/main/rail1").value(), "");
+  // The last address takes them along, and does not bring them back.
+  ASSERT_TRUE(machine_->Set("/rtnl/addr/rail0", "").ok());
+  EXPECT_EQ(machine_->Get(kWay).value(), "");
+  ASSERT_TRUE(machine_->Set("/rtnl/addr/rail0", "10.10.0.1/24").ok());
+  EXPECT_EQ(machine_->Get(kWay).value(), "");
+  ASSERT_TRUE(machine_->Set(kWay, both).ok());
+  EXPECT_EQ(machine_->Get(kWay).value(), both);
+  EXPECT_EQ(machine_->Set(kWay, "10.98.0.0/16 via 10.11.0.253 dev rail1").code(), Code::kInvalidArgument);
+}
+
 TEST_F(RtnlRouteTest, IPv6RoundTripsBesideIPv4) {
   RoundTrips("/rtnl/route/101",
              "10.10.0.0/24 dev rail0 scope link src 10.10.0.1\n"

@@ -46,6 +46,7 @@ const std::vector<Row>& Map() {
       {"agent/settings", {"railwright/", "core/decode/"}, {}},
       {"agent/checks", {"railwright/", "core/decode/", "core/diagnose/"}, {}},
       {"agent/reconcile", {"railwright/"}, {}},
+      {"agent/probes", {"railwright/", "core/decode/"}, {"sys/", "unistd", "net/", "netinet/", "arpa/"}},
       {"agent/journal", {"railwright/"}, {"nlohmann/", "fcntl", "unistd", "sys/"}},
       {"agent/session",
        {"railwright/", "core/wire/", "core/identity/", "core/tls/", "core/enrol/", "agent/identity/",

@@ -113,6 +113,32 @@ TEST_F(AdminTest, TheSameFileIsUnchangedAlsoAfterARestartAndAfterARollback) {
   EXPECT_TRUE(Admin().Apply("\n" + SiteYaml()).last().unchanged()) << "moved, not changed";
 }
 
+TEST_F(AdminTest, ATryIsAGenerationEvenOfUnchangedDocumentsAndOutlivesARestart) {
+  ASSERT_TRUE(Admin().Apply(SiteYaml()).status.ok());
+  v1::ApplyRequest request;
+  auto* file = request.add_files();
+  file->set_name("site.yaml");
+  file->set_text(SiteYaml());
+  for (const std::uint32_t wrong : {1u, 29'999u, 900'001u}) {
+    request.set_try_ms(wrong);
+    EXPECT_EQ(Admin().Apply(request).status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << wrong;
+  }
+  request.set_try_ms(30'000);
+  EXPECT_EQ(Admin().Apply(request).last().generation(), 2u);
+  const auto tried = [&] {
+    v1::GroupPayload group;
+    const auto& desired = controller_->core().view()->state->desired;
+    EXPECT_TRUE(group.ParseFromString(*desired.begin()->second.group));
+    return group.try_ms();
+  };
+  EXPECT_EQ(tried(), 30'000u);
+  Restart();
+  EXPECT_EQ(tried(), 30'000u) << "the same bytes, or every node would be sent the generation again";
+  EXPECT_EQ(Admin().Apply(SiteYaml()).last().generation(), 3u) << "takes the word back";
+  EXPECT_EQ(tried(), 0u);
+  EXPECT_TRUE(Admin().Apply(SiteYaml()).last().unchanged());
+}
+
 TEST_F(AdminTest, ApplyWithoutWaitListsNodesThatAreNewInThisVeryApply) {
   const auto first = Admin().Apply(SiteYaml(4200, "gpu-[001-002]"));
   EXPECT_EQ(first.last().nodes(), 2u);

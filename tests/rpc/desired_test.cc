@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "controller/rpc/agent_link.h"
 #include "controller/rpc/status_text.h"
 #include "controller/rpc/stored_state.h"
@@ -39,6 +42,61 @@ TEST(OutboundTest, HandWrittenBytesAreWhatProtobufReads) {
   EXPECT_EQ(message.command().id(), 1'000'000u);
   EXPECT_EQ(message.command().deadline_ms(), 15'000);
   EXPECT_TRUE(FromWire(message.command().plan()).ok());
+}
+
+TEST(RailPeersTest, EachPortKnowsUpToThreeOthersOfItsRailAndNobodyIsKnownToAll) {
+  const auto state = Resolve(
+      "kind: Cluster\nname: pod\nnodes:\n  - {name: \"gpu-[001-009]\", role: gpu}\nports:\n"
+      "  - {name: rail0, select: {netdev: rail0}, role: fabric, address: \"10.10.0.{index}/24\"}\n"
+      "  - {name: rail1, select: {netdev: rail1}, role: fabric}\n"
+      "  - {name: mgmt, select: {netdev: eno1}, role: management, address: \"10.0.0.{index}/24\"}\n");
+  ASSERT_EQ(state->problem, "");
+  std::map<std::string, int> known;
+  for (const auto& [name, desired] : state->desired) {
+    v1::NodeOverlay overlay;
+    ASSERT_TRUE(overlay.ParseFromString(desired.overlay));
+    ASSERT_EQ(overlay.peers_size(), 3) << name;
+    std::set<std::string> others;
+    for (const auto& peer : overlay.peers()) {
+      EXPECT_EQ(peer.port(), "rail0") << "no address, or no fabric port";
+      EXPECT_NE(peer.address() + "/24", overlay.ports(0).addresses(0)) << "not itself";
+      others.insert(peer.address());
+      ++known[peer.address()];
+    }
+    EXPECT_EQ(others.size(), 3u);
+  }
+  for (const auto& [address, by] : known) EXPECT_EQ(by, 3) << address;
+  EXPECT_EQ(Resolve(SiteYaml())->desired.begin()->second.overlay,
+            Resolve(SiteYaml())->desired.begin()->second.overlay);
+}
+
+TEST(RailPeersTest, ANodeThatIsAloneOnItsSubnetHasNone) {
+  const auto state = Resolve(
+      "kind: Cluster\nname: pod\nnodes:\n  - {name: \"gpu-[001-002]\", role: gpu}\nports:\n"
+      "  - {name: rail0, select: {netdev: rail0}, role: fabric, address: \"10.{index}.0.1/24\"}\n");
+  ASSERT_EQ(state->problem, "");
+  for (const auto& [name, desired] : state->desired) {
+    v1::NodeOverlay overlay;
+    ASSERT_TRUE(overlay.ParseFromString(desired.overlay));
+    EXPECT_EQ(overlay.peers_size(), 0) << name;
+  }
+}
+
+TEST(StoredStateTest, ATryIsInTheBytesAlsoAfterARestart) {
+  const auto plain = Resolve(SiteYaml());
+  StoredGeneration stored = plain->stored;
+  stored.try_for = std::chrono::seconds(90);
+  const auto tried = ResolveStored(stored, CatalogDeclarations());
+  const auto& [node, desired] = *tried->desired.begin();
+  v1::DesiredState message;
+  message.set_generation(300);
+  message.set_group(*desired.group);
+  message.set_overlay(desired.overlay);
+  message.set_hash(desired.hash);
+  const auto state = FromWire(message);
+  ASSERT_TRUE(state.ok());
+  EXPECT_EQ(state->try_for, std::chrono::seconds(90));
+  EXPECT_NE(desired.hash, plain->desired.at(node).hash);
 }
 
 TEST(ParseStoredTest, TextAndPlacesAreThoseOfTheFileItCameFrom) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 #include <future>
+#include <thread>
 
 #include "agent/session/renewal.h"
 #include "tests/session/fake_controller.h"
@@ -135,6 +136,40 @@ TEST(Session, ARestartedControllerIsDialledAgainWithPresentHashes) {
   ASSERT_TRUE(welcome.has_value());
   EXPECT_GT(welcome->connection, 1U);
   EXPECT_EQ(controller.Hellos().back().generation(), 5U);
+}
+
+TEST(Session, DialledAnewItIsWelcomedOverALaterConnection) {
+  FakeController controller;
+  controller.Listen();
+  Queue<FromController> inbox;
+  Told told;
+  Session session(Options(controller), State, inbox, told.Bell());
+  ASSERT_TRUE(session.Start().ok());
+  ASSERT_TRUE(Next<v1::Welcome>(inbox).has_value());
+  EXPECT_EQ(session.Redial(), 1U);
+  const auto welcome = Next<v1::Welcome>(inbox);
+  ASSERT_TRUE(welcome.has_value());
+  EXPECT_GT(welcome->connection, 1U);
+}
+
+TEST(Session, DialledAnewItDoesNotWaitOutItsBackOff) {
+  FakeController controller;
+  Queue<FromController> inbox;
+  SessionOptions options = Options(controller);
+  options.backoff_first = 50ms;
+  options.backoff_max = 60'000ms;
+  options.seed = 11;
+  Told told;
+  Session session(options, State, inbox, told.Bell());
+  ASSERT_TRUE(session.Start().ok());
+  // Some failures in vain: the waits have grown to many seconds by chance, if not by rule.
+  ASSERT_TRUE(told.Until(session, "connecting: unix:"));
+  std::this_thread::sleep_for(500ms);
+  controller.Listen();
+  const auto asked = std::chrono::steady_clock::now();
+  session.Redial();
+  ASSERT_TRUE(Next<v1::Welcome>(inbox).has_value());
+  EXPECT_LT(std::chrono::steady_clock::now() - asked, 5s);
 }
 
 TEST(Session, WhatWasMeantForAnEarlierConnectionIsDropped) {

@@ -38,6 +38,20 @@ TEST(RecordTest, FindingsAndChangesComeBack) {
   EXPECT_EQ(change.took.count(), 1234);
 }
 
+TEST(RecordTest, ATryIsKeptBesideTheRestoresAndItsAbsenceIsTheOlderFormat) {
+  const std::vector<std::pair<std::string, KeyTarget>> restores{{"gpu-001", {"link.mtu", "rail0"}}};
+  std::vector<std::pair<std::string, KeyTarget>> read;
+  std::uint64_t try_ms = 7;
+  ASSERT_TRUE(DecodeRestores(EncodeRestores(restores, 90'000), read, &try_ms));
+  EXPECT_EQ(read, restores);
+  EXPECT_EQ(try_ms, 90'000u);
+  const std::string plain = EncodeRestores(restores);
+  EXPECT_EQ(plain[0], 1) << "an older controller reads it";
+  ASSERT_TRUE(DecodeRestores(plain, read, &try_ms));
+  EXPECT_EQ(try_ms, 0u);
+  EXPECT_FALSE(DecodeRestores(EncodeRestores(restores, 90'000) + "x", read));
+}
+
 TEST(RecordTest, CutOrFlippedBytesAreRefusedOrHarmlessNeverACrash) {
   const std::string good = EncodeFindings(MakeWrite("n", 1).report.report.findings);
   std::vector<Finding> findings;

@@ -63,6 +63,33 @@ Status MemoryJournal::ForgetAwaited(const std::string& key, const std::string& t
   return Ok();
 }
 
+Status MemoryJournal::RecordTry(const OpenTry& open) {
+  RW_RETURN_IF_ERROR(Note("try " + std::to_string(open.steps.size())));
+  try_ = open;
+  return Ok();
+}
+
+Status MemoryJournal::EndTry() {
+  if (!try_) return Ok();
+  RW_RETURN_IF_ERROR(Note("end-try"));
+  try_.reset();
+  return Ok();
+}
+
+Status MemoryJournal::RecordFailedTry(const FailedTry& failed) {
+  RW_RETURN_IF_ERROR(Note("failed-try " + failed.key + " " + failed.target));
+  std::erase_if(failed_tries_,
+                [&](const FailedTry& one) { return one.key == failed.key && one.target == failed.target; });
+  failed_tries_.push_back(failed);
+  return Ok();
+}
+
+Status MemoryJournal::ForgetFailedTry(const std::string& key, const std::string& target) {
+  RW_RETURN_IF_ERROR(Note("forget-failed-try " + key + " " + target));
+  std::erase_if(failed_tries_, [&](const FailedTry& one) { return one.key == key && one.target == target; });
+  return Ok();
+}
+
 std::optional<AwaitedBoot> MemoryJournal::AwaitedOf(const std::string& key, const std::string& target) const {
   for (const AwaitedBoot& one : awaited_)
     if (one.key == key && one.target == target) return one;

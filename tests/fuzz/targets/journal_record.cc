@@ -30,6 +30,7 @@ void Check(std::string_view line) {
   const auto again = ParseRecord(text);
   ALWAYS(again.ok() && FormatRecord(*again) == text + "\n", text, line);
   ALWAYS(again->original == record->original && again->prepared == record->prepared, text, line);
+  ALWAYS(again->open == record->open && again->failed == record->failed, text, line);
 }
 
 }  // namespace

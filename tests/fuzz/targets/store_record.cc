@@ -21,10 +21,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ALWAYS(DecodeChange(encoded, again) && EncodeChange(again) == encoded, bytes);
   } else {
     std::vector<std::pair<std::string, KeyTarget>> restores, again;
-    if (!DecodeRestores(bytes, restores)) return 0;
-    const std::string encoded = EncodeRestores(restores);
+    std::uint64_t try_ms = 0, try_again = 0;
+    if (!DecodeRestores(bytes, restores, &try_ms)) return 0;
+    const std::string encoded = EncodeRestores(restores, try_ms);
     ALWAYS(encoded.size() <= bytes.size(), bytes);
-    ALWAYS(DecodeRestores(encoded, again) && again == restores, bytes);
+    ALWAYS(DecodeRestores(encoded, again, &try_again) && again == restores && try_again == try_ms, bytes);
   }
   return 0;
 }

@@ -1,0 +1,530 @@
+// What may cut the node off: begun only with the way back written down, confirmed by everybody or put back.
+#include "tests/reconcile/try.h"
+
+namespace railwright {
+namespace {
+
+using namespace std::chrono_literals;
+
+class TryTest : public testing::Test, protected TryNode {
+ protected:
+  void ExpectPutBack(const std::string& what) {
+    EXPECT_EQ(MtuNow(), "1500") << what;
+    EXPECT_FALSE(Open()) << what;
+    const Finding& finding = Of("link.mtu", "rail0");
+    EXPECT_EQ(finding.reason, "TryFailed") << what << finding.message;
+    EXPECT_EQ(finding.verdict, Verdict::kDrifted) << what;
+    EXPECT_NE(finding.message.find(what), std::string::npos) << finding.message;
+    EXPECT_NE(finding.message.find("link.mtu on rail0 is 1500 again"), std::string::npos) << finding.message;
+  }
+};
+
+TEST_F(TryTest, WithoutTheOperatorsWordTheWayToTheControllerIsLeftAlone) {
+  Begin(Mtu(1, "4200", 0ms));
+  Live(1h);
+  EXPECT_EQ(MtuNow(), "1500");
+  EXPECT_EQ(Of("link.mtu", "rail0").reason, "ManagementPath");
+  EXPECT_NE(Of("link.mtu", "rail0").fix.find("railctl apply --try 120s"), std::string::npos);
+}
+
+TEST_F(TryTest, HisWordDoesNotRaiseTheClassThatTheProfileAllows) {
+  DesiredState state = State(1).Enforce("link.speed", "rail0", "400");
+  state.try_for = 60s;
+  Begin(state);
+  EXPECT_EQ(Value("/ethtool/rail0/speed"), "100");
+  EXPECT_EQ(Of("link.speed", "rail0").reason, "ApprovalNeeded");
+}
+
+TEST_F(TryTest, WhileTheWayIsUnknownNothingIsTried) {
+  options.management = {{}, "never reached"};
+  Begin(Mtu(1));
+  EXPECT_EQ(MtuNow(), "1500");
+  EXPECT_EQ(Of("link.mtu", "rail0").reason, "ManagementPath");
+}
+
+TEST_F(TryTest, ACardThatAStoragePortSharesIsNeverTried) {
+  machine.Put("/sys/bus/pci/devices/0000:01:00.0/net/nvme0", "");
+  DesiredState state = State(1).Enforce("node.card", "", "1");
+  state.ports[2].netdev.clear();
+  state.ports[2].pci = "0000:01:00.0";
+  state.try_for = 60s;
+  machine.Put("/sys/bus/pci/devices/0000:01:00.0/vendor", "0x15b3");
+  Begin(state);
+  EXPECT_EQ(Value("/proc/card"), "0");
+  EXPECT_EQ(Of("node.card").reason, "ManagementPath");
+}
+
+TEST_F(TryTest, TheWayBackIsJournalledBeforeTheFirstWrite) {
+  Boot();
+  machine.on_set = [&](const std::string& path, const std::string&) {
+    if (path != kMtu) return;
+    ASSERT_TRUE(journal.Try());
+    const OpenTry open = *journal.Try();
+    EXPECT_EQ(open.boot_id, "boot-1");
+    EXPECT_EQ(open.deadline - open.begun, 60s);
+    ASSERT_EQ(open.steps.size(), 1u);
+    EXPECT_EQ(open.steps[0].before, "1500");
+    EXPECT_EQ(open.steps[0].to, "4200");
+    ASSERT_EQ(open.evidence.size(), 1u);
+    EXPECT_TRUE(open.evidence[0].link);
+    EXPECT_EQ(open.evidence[0].speed, 400000u);
+    EXPECT_EQ(open.evidence[0].gids, Lines{kGidText});
+    EXPECT_EQ(open.evidence[0].peers, Lines{"10.10.0.2"}) << "the one that had answered";
+    EXPECT_TRUE(open.controller);
+  };
+  Begin(Mtu(1));
+  EXPECT_EQ(MtuNow(), "4200");
+  machine.on_set = nullptr;
+}
+
+TEST_F(TryTest, AnAnswerOverANewConnectionConfirmsIt) {
+  answers = false;
+  Begin(Mtu(1));
+  ASSERT_EQ(MtuNow(), "4200");
+  EXPECT_EQ(redials, 0) << "a driver may take the link down yet";
+  agent->ControllerAnswered();  // over a connection from before
+  Live(1s);
+  EXPECT_TRUE(Open());
+  EXPECT_FALSE(agent->Report().settled);
+  Live(3s);
+  EXPECT_EQ(redials, 1);
+  EXPECT_TRUE(Open());
+  agent->ControllerAnswered();
+  Live(2s);
+  EXPECT_FALSE(Open());
+  EXPECT_TRUE(agent->Report().settled);
+  EXPECT_EQ(agent->Report().verdict, Verdict::kCompliant);
+  Live(1h);
+  EXPECT_EQ(MtuNow(), "4200");
+  EXPECT_EQ(redials, 1);
+  EXPECT_TRUE(Changes(ChangeKind::kUndone).empty());
+}
+
+TEST_F(TryTest, EveryOneOfThemMustConfirmIt) {
+  struct Doubt {
+    const char* said;
+    std::function<void(bool)> set;
+  };
+  const std::vector<Doubt> doubts{
+      {"the controller has not answered", [this](bool there) { answers = there; }},
+      {"runs at 100000 Mbit/s, before at 400000",
+       [this](bool there) { machine.Put(kNetSpeed, there ? "400000" : "100000"); }},
+      {"GID fe80:",
+       [this](bool there) {
+         machine.Put(kGid, there ? kGidText : "0000:0000:0000:0000:0000:0000:0000:0000");
+       }},
+      {"no neighbour of rail0 answers",
+       [this](bool there) {
+         if (there) neighbours.awake = {"10.10.0.2"};
+         if (!there) neighbours.awake = {"10.10.0.3"};  // had not answered before: proves nothing
+       }},
+      {"route default via 10.10.0.254 dev rail0 is gone", [this](bool there) {
+         machine.FailWrites("/rtnl/route/main/rail0", there ? Ok() : Status(Code::kUnavailable, "no way"));
+         machine.Put("/rtnl/route/main/rail0", there ? "default via 10.10.0.254 dev rail0" : "");
+       }}};
+  std::uint64_t generation = 0;
+  for (unsigned missing = 0; missing < 1u << doubts.size(); ++missing) {
+    for (const Doubt& doubt : doubts) doubt.set(true);
+    machine.Put(kMtu, "1500");
+    Begin(Mtu(++generation, "4200"));
+    ASSERT_EQ(MtuNow(), "4200") << missing;
+    for (std::size_t i = 0; i < doubts.size(); ++i)
+      if ((missing & (1u << i)) != 0) doubts[i].set(false);
+    Live(58s);
+    if (missing == 0) {
+      EXPECT_FALSE(Open());
+    } else {
+      EXPECT_EQ(MtuNow(), "4200") << "not before its time: " << missing;
+    }
+    for (const Doubt& doubt : doubts)
+      if (missing != 0 && doubt.set) machine.FailWrites("/rtnl/route/main/rail0", Ok());
+    Live(3s);
+    EXPECT_EQ(MtuNow(), missing == 0 ? "4200" : "1500") << missing;
+    for (std::size_t i = 0; i < doubts.size(); ++i) {
+      const bool told = Of("link.mtu", "rail0").message.find(doubts[i].said) != std::string::npos;
+      // Behind a controller that answers only when the rest is well, all that is missing is told all the
+      // same.
+      EXPECT_EQ(told, (missing & (1u << i)) != 0)
+          << missing << doubts[i].said << Of("link.mtu", "rail0").message;
+    }
+  }
+}
+
+TEST_F(TryTest, ALinkThatStaysDownIsNotWaitedForToTheEnd) {
+  Begin(Mtu(1, "4200", 10min));
+  machine.Put(kCarrier, "0");
+  Live(32s);
+  EXPECT_EQ(MtuNow(), "1500");
+  EXPECT_EQ(Of("link.mtu", "rail0").reason, "LinkStayedDown");
+  EXPECT_FALSE(Open());
+}
+
+TEST_F(TryTest, WhoWasNotThereBeforeIsNotDemandedAndThatIsTold) {
+  connected = false;
+  answers = false;
+  neighbours.awake.clear();
+  machine.Put(kCarrier, "0");
+  Begin(Mtu(1));
+  Live(5s);
+  EXPECT_EQ(MtuNow(), "4200");
+  EXPECT_FALSE(Open());
+  const auto messages = Messages(ChangeKind::kIntended);
+  ASSERT_EQ(messages.size(), 1u);
+  for (const char* said :
+       {"put back in 60 s unless confirmed by: 1 GIDs of rail0; not demanded: the controller (was not "
+        "connected)",
+        "the link of rail0 (was down)", "a neighbour of rail0 (none had answered)"})
+    EXPECT_NE(messages[0].find(said), std::string::npos) << messages[0];
+}
+
+TEST_F(TryTest, WithoutAWordItLasts120Seconds) {
+  DesiredState state = State(1).Enforce("link.speed", "rail1", "400").Allow(Disruption::kLinkFlap);
+  answers = false;
+  Begin(state);
+  ASSERT_EQ(Value("/ethtool/rail1/speed"), "400");
+  const auto deadline = journal.Try()->deadline;
+  EXPECT_EQ(deadline - journal.Try()->begun, 120s);
+  Live(deadline - clock.BootNow() - 10ms);
+  EXPECT_EQ(Value("/ethtool/rail1/speed"), "400");
+  Live(20ms);
+  EXPECT_EQ(Value("/ethtool/rail1/speed"), "100") << "at the deadline, not a look later";
+  EXPECT_EQ(Of("link.speed", "rail1").reason, "TryFailed");
+}
+
+TEST_F(TryTest, WhatFailedIsNotTriedAgainUntilANewGenerationOrAPerson) {
+  answers = false;
+  Begin(Mtu(1));
+  Live(61s);
+  ExpectPutBack("the controller has not answered over a new connection");
+  EXPECT_EQ(Changes(ChangeKind::kUndone), Lines{"link.mtu rail0 4200→1500"});
+  EXPECT_TRUE(agent->Report().settled);
+  machine.ClearLog();
+  Hint(kMtu);
+  Live(24h);
+  EXPECT_TRUE(machine.Writes().empty());
+  Boot();  // also in the next life
+  Begin(Mtu(1));
+  Live(10min);
+  EXPECT_TRUE(machine.Writes().empty());
+  EXPECT_EQ(Of("link.mtu", "rail0").reason, "TryFailed");
+  answers = true;
+  agent->SetPauses({Pause{"", "link.mtu", "a person", ""}});
+  Live(1s);
+  agent->SetPauses({});
+  Live(10s);
+  EXPECT_EQ(MtuNow(), "4200");
+  EXPECT_TRUE(journal.FailedTries().empty());
+  answers = false;
+  Begin(Mtu(2, "9000"));
+  Live(2min);
+  EXPECT_EQ(MtuNow(), "4200") << "what was confirmed is what it goes back to";
+  answers = true;
+  Begin(Mtu(3, "9000"));
+  Live(10s);
+  EXPECT_EQ(MtuNow(), "9000");
+}
+
+TEST_F(TryTest, APauseDoesNotStopTheWayBack) {
+  answers = false;
+  Begin(Mtu(1));
+  agent->SetPauses({Pause{"", "", "a person", "hands off"}});
+  options.paused_now = [](std::string_view) { return true; };
+  Live(61s);
+  EXPECT_EQ(MtuNow(), "1500") << "nobody could lift the pause of a node that is cut off";
+  EXPECT_FALSE(Open());
+}
+
+TEST_F(TryTest, AJournalThatTakesNoWritesStopsTheBeginningAndNotTheEnd) {
+  Boot();
+  journal.fail_from = journal.calls + 1;
+  Begin(Mtu(1));
+  EXPECT_EQ(MtuNow(), "1500");
+  EXPECT_EQ(Of("link.mtu", "rail0").reason, "ApplyFailed");
+  EXPECT_NE(Of("link.mtu", "rail0").message.find("the way back could not be journalled"), std::string::npos);
+  journal.fail_from = 0;
+  answers = false;
+  Live(10s);
+  ASSERT_EQ(MtuNow(), "4200");
+  journal.fail_from = journal.calls + 1;
+  Live(70s);
+  EXPECT_EQ(MtuNow(), "1500");
+  EXPECT_TRUE(Open()) << "it could not be written down that it has ended";
+  journal.fail_from = 0;
+  Live(15s);
+  EXPECT_FALSE(Open());
+  EXPECT_EQ(MtuNow(), "1500");
+}
+
+TEST_F(TryTest, AWayBackThatIsBarredIsTriedUntilItIsFree) {
+  answers = false;
+  Begin(Mtu(1));
+  machine.FailWrites(kMtu, Status(Code::kUnavailable, "Device or resource busy", 16));
+  Live(65s);
+  EXPECT_EQ(MtuNow(), "4200");
+  EXPECT_TRUE(Open());
+  EXPECT_NE(Of("link.mtu", "rail0").message.find("could not be put back to 1500"), std::string::npos)
+      << Of("link.mtu", "rail0").message;
+  machine.FailWrites(kMtu, Ok());
+  Live(2s);
+  ExpectPutBack("the controller has not answered");
+  EXPECT_EQ(Changes(ChangeKind::kUndone),
+            (Lines{"link.mtu rail0 4200→1500 FAILED", "link.mtu rail0 4200→1500"}));
+}
+
+TEST_F(TryTest, WhatTheKernelDropsWithAValueComesBackToo) {
+  machine.Put("/rtnl/addr/rail0", "10.10.0.1/24\nfd00::1/64");
+  machine.Put("/rtnl/route/main/rail0", "default via 10.10.0.254 dev rail0");
+  machine.on_set = [&](const std::string& path, const std::string& value) {
+    if (path == kMtu && value == "1000")
+      machine.Put("/rtnl/addr/rail0", "10.10.0.1/24");  // as IPv6 below 1280
+  };
+  answers = false;
+  Begin(Mtu(1, "1000"));
+  machine.Put("/rtnl/route/main/rail0", "");
+  Live(61s);
+  EXPECT_EQ(MtuNow(), "1500");
+  EXPECT_EQ(Value("/rtnl/addr/rail0"), "10.10.0.1/24\nfd00::1/64");
+  EXPECT_EQ(Value("/rtnl/route/main/rail0"), "default via 10.10.0.254 dev rail0");
+}
+
+TEST_F(TryTest, ANewGenerationGoesOnWithItAndGoesBackToTheFirstValue) {
+  answers = false;
+  Begin(Mtu(1));
+  Live(40s);
+  Begin(Mtu(2, "9000"));
+  EXPECT_EQ(MtuNow(), "9000");
+  Live(40s);
+  EXPECT_EQ(MtuNow(), "9000") << "60 s of its own";
+  Live(25s);
+  ExpectPutBack("writing 9000 was not confirmed");
+}
+
+TEST_F(TryTest, ANewGenerationThatWantsTheValueFromBeforeCallsItOff) {
+  answers = false;
+  Begin(Mtu(1));
+  Live(5s);
+  Begin(Mtu(2, "1500", 0ms));
+  Live(2s);
+  EXPECT_EQ(MtuNow(), "1500");
+  EXPECT_FALSE(Open());
+  EXPECT_EQ(agent->Report().verdict, Verdict::kCompliant);
+}
+
+class TwoPorts : public TryTest {
+ protected:
+  DesiredState Speeds(std::uint64_t generation) {
+    DesiredState state = State(generation)
+                             .Enforce("link.speed", "rail0", "400")
+                             .Allow(Disruption::kLinkFlap)
+                             .Enforce("link.speed", "rail1", "400")
+                             .Allow(Disruption::kLinkFlap);
+    state.try_for = 60s;
+    return state;
+  }
+};
+
+TEST_F(TwoPorts, OnlyTheOneThatDoesNotComeBackIsPutBack) {
+  Begin(Speeds(1));
+  ASSERT_EQ(journal.Try()->steps.size(), 2u);
+  machine.Put("/sys/class/net/rail1/carrier", "0");
+  Live(35s);
+  EXPECT_EQ(Value("/ethtool/rail0/speed"), "400");
+  EXPECT_EQ(Value("/ethtool/rail1/speed"), "100");
+  EXPECT_EQ(Of("link.speed", "rail1").reason, "LinkStayedDown");
+  machine.Put("/sys/class/net/rail1/carrier", "1");
+  Live(30s);
+  EXPECT_FALSE(Open());
+  EXPECT_EQ(Value("/ethtool/rail0/speed"), "400");
+  EXPECT_EQ(Of("link.speed", "rail0").verdict, Verdict::kCompliant);
+}
+
+TEST_F(TwoPorts, WithoutTheControllerBothAreInTheReverseOrder) {
+  answers = false;
+  Begin(Speeds(1));
+  machine.ClearLog();
+  Live(61s);
+  const auto writes = machine.Writes();
+  ASSERT_EQ(writes.size(), 2u);
+  EXPECT_EQ(writes[0], (std::pair<std::string, std::string>("/ethtool/rail1/speed", "100")));
+  EXPECT_EQ(writes[1], (std::pair<std::string, std::string>("/ethtool/rail0/speed", "100")));
+}
+
+// One life ends, another begins.
+
+TEST_F(TryTest, TheNextLifeKeepsTheDeadlineOfTheLastOne) {
+  answers = false;
+  Begin(Mtu(1));
+  const auto deadline = journal.Try()->deadline;
+  Live(40s);
+  Boot();
+  EXPECT_EQ(MtuNow(), "4200");
+  Live(deadline - clock.BootNow() - 10ms);
+  EXPECT_EQ(MtuNow(), "4200");
+  Live(20ms);
+  EXPECT_EQ(MtuNow(), "1500") << "although no desired state was taken up yet";
+  EXPECT_FALSE(Open());
+}
+
+TEST_F(TryTest, ALifeThatBeginsAfterTheDeadlinePutsBackBeforeAnythingElse) {
+  answers = false;
+  Begin(Mtu(1));
+  agent.reset();
+  clock.Advance(1h);
+  Boot();
+  EXPECT_EQ(MtuNow(), "1500") << "by Start alone";
+}
+
+TEST_F(TryTest, AnAgentThatIsStoppedPutsBackAndItsNextLifeTriesAnew) {
+  answers = false;
+  Begin(Mtu(1));
+  ASSERT_EQ(MtuNow(), "4200");
+  ASSERT_TRUE(agent->Stop().ok());
+  EXPECT_EQ(MtuNow(), "1500");
+  EXPECT_FALSE(Open());
+  answers = true;
+  Boot();
+  Begin(Mtu(1));
+  Live(10s);
+  EXPECT_EQ(MtuNow(), "4200");
+  EXPECT_FALSE(Open());
+}
+
+TEST_F(TryTest, ARouteThatGoesWhileTheLinkIsDownIsAddedAgain) {
+  machine.Put("/rtnl/route/main/rail0", "default via 10.10.0.254 dev rail0");
+  Begin(Mtu(1));
+  machine.Put("/rtnl/route/main/rail0", "");
+  Live(10s);
+  EXPECT_EQ(Value("/rtnl/route/main/rail0"), "default via 10.10.0.254 dev rail0");
+  EXPECT_FALSE(Open());
+  EXPECT_EQ(MtuNow(), "4200");
+}
+
+TEST_F(TryTest, TheNextLifeMayConfirmIt) {
+  answers = false;
+  Begin(Mtu(1));
+  Live(10s);
+  answers = true;
+  Boot();
+  Begin(Mtu(1));
+  Live(10s);
+  EXPECT_FALSE(Open());
+  Live(1h);
+  EXPECT_EQ(MtuNow(), "4200");
+}
+
+TEST_F(TryTest, ABootInBetweenPutsBackAtOnce) {
+  Begin(Mtu(1));
+  ASSERT_TRUE(Open());
+  options.boot_id = "boot-2";
+  Boot();
+  EXPECT_EQ(MtuNow(), "1500");
+  EXPECT_FALSE(Open());
+  Begin(Mtu(1));
+  Live(1h);
+  ExpectPutBack("the node has booted before it was confirmed");
+}
+
+TEST_F(TryTest, WithoutABootIdNobodyKnowsWhetherItWasThisBoot) {
+  Begin(Mtu(1));
+  ASSERT_TRUE(Open());
+  options.boot_id.clear();
+  Boot();
+  EXPECT_EQ(MtuNow(), "1500");
+  EXPECT_FALSE(Open());
+}
+
+TEST_F(TryTest, ABootAfterItWasConfirmedChangesNothing) {
+  Begin(Mtu(1));
+  Live(10s);
+  ASSERT_FALSE(Open());
+  options.boot_id = "boot-2";
+  Boot();
+  EXPECT_EQ(MtuNow(), "4200");
+}
+
+// Kill -9 at every call of the journal and at every write, before and after it took effect: what is
+// unconfirmed comes back at its time, and no life begins it anew once it has been put back.
+TEST(TryCrash, AtEveryPointItComesBack) {
+  int points = 0;
+  for (int kind = 0; kind < 3; ++kind) {
+    for (int at = 1; at < 60; ++at) {
+      TryNode node;
+      node.answers = false;
+      Faults faults;
+      if (kind == 1) faults.die_before_write = at;
+      if (kind == 2) faults.die_after_write = at;
+      FaultyMachine faulty(node.machine, faults);
+      if (kind == 0) node.journal.die_at = at;
+      bool died = false;
+      try {
+        node.Boot(faulty);
+        node.Begin(TryNode::Mtu(1));
+        node.Live(70s);
+      } catch (const Died&) {
+        died = true;
+      }
+      if (!died) break;
+      ++points;
+      node.journal.die_at = 0;
+      const bool open = node.Open();
+      const auto deadline = open ? node.journal.Try()->deadline : std::chrono::milliseconds(0);
+      node.Boot();
+      node.Begin(TryNode::Mtu(1));
+      if (open && deadline > node.clock.BootNow()) node.Live(deadline - node.clock.BootNow() + 1s);
+      if (open) {
+        EXPECT_EQ(node.MtuNow(), "1500") << kind << " " << at;
+      }
+      node.Live(2min);  // one that died before it had begun is tried now
+      EXPECT_EQ(node.MtuNow(), "1500") << kind << " " << at;
+      EXPECT_FALSE(node.Open()) << kind << " " << at;
+      node.machine.ClearLog();
+      node.Live(1h);
+      EXPECT_TRUE(node.machine.Writes().empty()) << kind << " " << at;
+    }
+  }
+  EXPECT_GT(points, 10) << "the walk died too seldom to mean anything";
+}
+
+class SteppedClock final : public Clock {
+ public:
+  Steady Now() const override { return inner.Now(); }
+  Wall WallNow() const override { return inner.WallNow() + wall_step; }
+  std::chrono::milliseconds BootNow() const override { return inner.BootNow() + slept; }
+  SimClock inner;
+  std::chrono::hours wall_step{0};
+  std::chrono::milliseconds slept{0};
+};
+
+TEST(TryClock, TheTimeOfDayDoesNotMoveTheDeadlineAndSleepCounts) {
+  for (const bool sleeps : {false, true}) {
+    TryNode node;
+    node.answers = false;
+    SteppedClock stepped;
+    Reconciler loop(node.machine, node.catalog, node.checks, node.journal, stepped, node.options);
+    ASSERT_TRUE(loop.Start().ok());
+    ASSERT_TRUE(loop.Accept(TryNode::Mtu(1)).ok());
+    const auto live = [&](std::chrono::nanoseconds time) {
+      const auto end = stepped.inner.Now() + time;
+      while (loop.NextDue() <= end) {
+        stepped.inner.AdvanceTo(loop.NextDue());
+        loop.Tick();
+      }
+      stepped.inner.AdvanceTo(end);
+    };
+    live(2s);
+    ASSERT_EQ(node.MtuNow(), "4200");
+    stepped.wall_step = std::chrono::hours(24 * 40);
+    live(10s);
+    stepped.wall_step = -std::chrono::hours(24 * 3);
+    live(10s);
+    EXPECT_EQ(node.MtuNow(), "4200");
+    if (sleeps) stepped.slept = 1min;
+    live(2s);
+    EXPECT_EQ(node.MtuNow(), sleeps ? "1500" : "4200");
+    live(40s);
+    EXPECT_EQ(node.MtuNow(), "1500");
+  }
+}
+
+}  // namespace
+}  // namespace railwright
