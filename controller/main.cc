@@ -21,6 +21,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "controller/audit_log.h"
 #include "controller/rpc/descriptors.h"
 #include "controller/rpc/rpc_server.h"
 #include "controller/store/store.h"
@@ -30,7 +31,7 @@ namespace {
 using namespace railwright;
 
 struct Options {
-  std::string state_dir, file, log = "text";
+  std::string state_dir, file, expect_head, log = "text";
   std::vector<std::string> listen;
   bool without_identity_or_encryption = false;
 };
@@ -204,6 +205,13 @@ int main(int argc, char** argv) {
   auto* restore = with_state_dir(
       app.add_subcommand("restore", "Put a backup in the place of the store; the old one is kept beside it"));
   restore->add_option("FILE", options.file, "Backup to restore")->required();
+  auto* audit_log = app.add_subcommand("audit-log", "The audit of a store, without a controller");
+  audit_log->require_subcommand(1);
+  auto* verify = audit_log->add_subcommand(
+      "verify", "Recompute the chain of the audit, also of a store in use; exit 2 names the first bad row");
+  with_state_dir(verify)
+      ->add_option("--expect-head", options.expect_head, "A head noted earlier: the audit must go through it")
+      ->type_name("ID:HASH");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -215,6 +223,7 @@ int main(int argc, char** argv) {
   if (*init) return Init(options);
   if (*backup) return Backup(options);
   if (*restore) return Restore(options);
+  if (*verify) return static_cast<int>(VerifyAuditLog(options.state_dir, options.expect_head));
   (void)serve;
   return Serve(options);
 }

@@ -47,6 +47,7 @@ struct CommandLine::Impl {
   RollbackOptions rollback;
   PauseOptions pause;
   ForgetOptions forget;
+  AuditLogOptions audit_log;
   VersionOptions version;
   CompletionOptions completion;
   std::vector<std::string> help_words;
@@ -73,6 +74,7 @@ struct CommandLine::Impl {
     DeclareQuestionVerbs();
     DeclareGet();
     DeclareOrderVerbs();
+    DeclareAuditLog();
     DeclareSelfVerbs();
   }
 
@@ -120,6 +122,7 @@ struct CommandLine::Impl {
   void DeclareQuestionVerbs();
   void DeclareGet();
   void DeclareOrderVerbs();
+  void DeclareAuditLog();
   void DeclareSelfVerbs();
 
   Status CheckLeftovers(const CLI::App* leaf) const;
@@ -275,6 +278,19 @@ void CommandLine::Impl::DeclareOrderVerbs() {
                         "railctl node forget gpu-009 --yes", [this] { return forget; });
   f->add_option("node", forget.node, "the node")->type_name("NODE");
   f->add_flag("-y,--yes", forget.yes, "do not ask");
+}
+
+void CommandLine::Impl::DeclareAuditLog() {
+  CLI::App* a = Declare(app, "audit-log", "whether the audit is as it was written",
+                        "railctl audit-log verify\nrailctl get audit              what is in it", nullptr);
+  a->require_subcommand(0, 1);
+  CLI::App* v = Declare(*a, "verify", "recompute the chain of the audit here, and print its head",
+                        "railctl audit-log verify                       note the head on another machine\n"
+                        "railctl audit-log verify --expect-head 4711:9f2c…     as it was noted",
+                        [this] { return audit_log; });
+  v->add_option("--expect-head", audit_log.expect_head,
+                "a head noted earlier: the audit must still go through it")
+      ->type_name("ID:HASH");
 }
 
 void CommandLine::Impl::DeclareSelfVerbs() {

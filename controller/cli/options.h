@@ -77,6 +77,9 @@ struct ForgetOptions {
   std::string node;
   bool yes = false;
 };
+struct AuditLogOptions {
+  std::string expect_head;  ///< ID:HASH, noted earlier; "" = none
+};
 struct VersionOptions {
   bool client_only = false;
 };
@@ -91,9 +94,10 @@ struct HelpOptions {
   std::string topic;
 };
 
-using Verb = std::variant<PlanOptions, ApplyOptions, LearnOptions, StatusOptions, DriftOptions, GetOptions,
-                          ExplainOptions, WhyOptions, WatchOptions, RollbackOptions, PauseOptions,
-                          ForgetOptions, VersionOptions, CompletionOptions, CompleteOptions, HelpOptions>;
+using Verb =
+    std::variant<PlanOptions, ApplyOptions, LearnOptions, StatusOptions, DriftOptions, GetOptions,
+                 ExplainOptions, WhyOptions, WatchOptions, RollbackOptions, PauseOptions, ForgetOptions,
+                 AuditLogOptions, VersionOptions, CompletionOptions, CompleteOptions, HelpOptions>;
 
 struct Invocation {
   Globals globals;

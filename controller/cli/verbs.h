@@ -18,6 +18,7 @@ ExitCode Run(Context& context, const WatchOptions& options);
 ExitCode Run(Context& context, const RollbackOptions& options);
 ExitCode Run(Context& context, const PauseOptions& options);
 ExitCode Run(Context& context, const ForgetOptions& options);
+ExitCode Run(Context& context, const AuditLogOptions& options);
 ExitCode Run(Context& context, const VersionOptions& options);
 ExitCode Run(Context& context, const CompletionOptions& options);
 /// Prints candidates, one a line; ":files" first when file names fit too. Never an error: a shell asks.

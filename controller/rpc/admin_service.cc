@@ -1,5 +1,6 @@
 #include "controller/rpc/admin_service.h"
 
+#include "controller/rpc/audit_stream.h"
 #include "controller/rpc/event_stream.h"
 #include "controller/rpc/grpc_status.h"
 #include "core/wire/wire.h"
@@ -210,6 +211,17 @@ grpc::ServerWriteReactor<v1::WatchEvent>* AdminService::Watch(Context*, const v1
     board->Note(news);
     return stream->Wake();
   });
+  return stream.get();
+}
+
+grpc::ServerWriteReactor<v1::AuditChainEvent>* AdminService::AuditChain(
+    Context*, const v1::AuditChainRequest* request) {
+  // Nothing to go on from: whatever lies first, also below 1.
+  const std::uint64_t after = std::min<std::uint64_t>(request->after_id(), INT64_MAX - 1);
+  auto pages =
+      std::make_shared<AuditPages>(desk_, after == 0 ? kAuditBegin : static_cast<std::int64_t>(after) + 1);
+  auto stream = Enroll<v1::AuditChainEvent>([pages] { return pages->Next(); });
+  pages->Begin(stream);
   return stream.get();
 }
 

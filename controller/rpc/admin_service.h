@@ -36,6 +36,7 @@ class AdminService final : public v1::AdminService::CallbackService {
   grpc::ServerWriteReactor<v1::ApplyEvent>* Apply(Context*, const v1::ApplyRequest*) override;
   grpc::ServerWriteReactor<v1::ApplyEvent>* Rollback(Context*, const v1::RollbackRequest*) override;
   grpc::ServerWriteReactor<v1::WatchEvent>* Watch(Context*, const v1::WatchRequest*) override;
+  grpc::ServerWriteReactor<v1::AuditChainEvent>* AuditChain(Context*, const v1::AuditChainRequest*) override;
 
   template <class Request, class Response>
   Unary* Read(Context*, const Request*, Response*,
