@@ -44,6 +44,7 @@ std::string BootId() {
 // Where the front comes from: started here, or kept running by a unit of its own.
 Result<std::unique_ptr<gate::Door>> MakeDoor(const RunOptions& options, const Log& log) {
   RW_ASSIGN_OR_RETURN(gate::FrontUser user, gate::FindFrontUser(options.front_user));
+  if (::geteuid() == 0) RW_RETURN_IF_ERROR(GiveFront(options.state_dir, user.uid, user.gid));
   const auto told = [log](const std::string& line) { log(LogLevel::kWarning, line); };
   if (!options.front_socket.empty())
     return gate::ListenForFront(options.front_socket, user, {.first = std::chrono::seconds(1)}, told);

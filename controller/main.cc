@@ -9,6 +9,7 @@
 //
 // Two kinds of traffic between threads: a value posted into a queue, an immutable snapshot read.
 #include <absl/synchronization/mutex.h>
+#include <grpc/support/log.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,8 +22,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <mutex>
 #include <optional>
 
+#include "controller/audit_log.h"
 #include "controller/enrol/enrolment_port.h"
 #include "controller/identity/controller_identity.h"
 #include "controller/identity/registry.h"
@@ -37,13 +40,30 @@ namespace {
 using namespace railwright;
 
 struct Options {
-  std::string state_dir, file, log = "text", cluster, enrol;
+  std::string state_dir, file, expect_head, log = "text", cluster, enrol;
   std::vector<std::string> listen, names;
 };
 
 int Fail(const Status& status) {
   std::cerr << "railwright-controller: " << status.message() << "\n";
   return 1;
+}
+
+/// What gRPC has to say (a stranger's handshake that failed, for one) goes into our log, and not more than
+/// ten lines a minute of it: strangers must not be able to fill a disk.
+void TakeGrpcLog() {
+  gpr_set_log_function([](gpr_log_func_args* said) {
+    static std::mutex mutex;
+    static std::chrono::steady_clock::time_point since{};
+    static int lines = 0;
+    const auto now = std::chrono::steady_clock::now();
+    const std::lock_guard lock(mutex);
+    if (now - since >= std::chrono::minutes(1)) {
+      since = now;
+      lines = 0;
+    }
+    if (++lines <= 10) spdlog::info("gRPC: {}", said->message);
+  });
 }
 
 /// %v as the inside of a JSON string: messages hold quotes, line breaks and what agents said.
@@ -177,6 +197,7 @@ int Serve(const Options& options) {
   pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
   LogTo(options.log);
+  TakeGrpcLog();
 
   if (LookForStore(options.state_dir) == StoreTrace::kLost)
     return Fail(Status(Code::kDataLoss,
@@ -316,6 +337,13 @@ int main(int argc, char** argv) {
   auto* restore = with_state_dir(
       app.add_subcommand("restore", "Put a backup in the place of the store; the old one is kept beside it"));
   restore->add_option("FILE", options.file, "Backup to restore")->required();
+  auto* audit_log = app.add_subcommand("audit-log", "The audit of a store, without a controller");
+  audit_log->require_subcommand(1);
+  auto* verify = audit_log->add_subcommand(
+      "verify", "Recompute the chain of the audit, also of a store in use; exit 2 names the first bad row");
+  with_state_dir(verify)
+      ->add_option("--expect-head", options.expect_head, "A head noted earlier: the audit must go through it")
+      ->type_name("ID:HASH");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -330,6 +358,7 @@ int main(int argc, char** argv) {
   if (*init) return Init(options);
   if (*backup) return Backup(options);
   if (*restore) return Restore(options);
+  if (*verify) return static_cast<int>(VerifyAuditLog(options.state_dir, options.expect_head));
   (void)serve;
   return Serve(options);
 }

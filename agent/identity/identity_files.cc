@@ -1,5 +1,6 @@
 #include "agent/identity/identity_files.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -208,6 +209,32 @@ Status SaveFrontIdentity(const std::string& state_dir, const FrontIdentity& iden
   RW_ASSIGN_OR_RETURN(const identity::Secret pem, identity.key.ToPem());
   RW_RETURN_IF_ERROR(WriteWholeFile(folder + "/key.pem", pem.Reveal(), {.mode = 0600, .owner = owner}));
   return WriteBesideTheKey(folder, identity, {.mode = kForAll, .owner = owner});
+}
+
+Status GiveFront(const std::string& state_dir, unsigned owner_uid, unsigned owner_gid) {
+  const std::string folder = Front(state_dir);
+  const int dir = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (dir < 0) return errno == ENOENT ? Ok() : FromErrno(errno, folder);
+  Status given;
+  for (const char* name : {"key.pem", "chain.pem", "roots.pem", "controller"}) {
+    const int file = ::openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0 && errno == ENOENT) continue;
+    struct stat info {};
+    if (file < 0 || ::fstat(file, &info) != 0) {
+      given = FromErrno(errno, folder + "/" + name);
+    } else if (!S_ISREG(info.st_mode) || info.st_nlink != 1) {
+      // The folder's owner could have put another's file there.
+      given =
+          Status(Code::kFailedPrecondition, folder + "/" + name + " is no plain file of its own; remove it");
+    } else if (info.st_uid != owner_uid && ::fchown(file, owner_uid, owner_gid) != 0) {
+      given = FromErrno(errno, folder + "/" + name);
+    }
+    if (file >= 0) ::close(file);
+    if (!given.ok()) break;
+  }
+  if (given.ok() && ::fchown(dir, owner_uid, owner_gid) != 0) given = FromErrno(errno, folder);
+  ::close(dir);
+  return given;
 }
 
 Status SaveRenewed(const std::string& state_dir, const FrontIdentity& identity) {

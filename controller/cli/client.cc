@@ -325,5 +325,10 @@ Status AdminClient::Watch(const v1::WatchRequest& request, const CallOptions& op
                           const std::function<void(const v1::WatchEvent&)>& each) {
   return impl_->Stream<v1::WatchEvent>(&Stub::PrepareAsyncWatch, request, options, Kind::kReading, each);
 }
+Status AdminClient::AuditChain(const v1::AuditChainRequest& request, const CallOptions& options,
+                               const std::function<void(const v1::AuditChainEvent&)>& each) {
+  return impl_->Stream<v1::AuditChainEvent>(&Stub::PrepareAsyncAuditChain, request, options, Kind::kReading,
+                                            each);
+}
 
 }  // namespace railwright::cli

@@ -68,6 +68,9 @@ class AdminClient {
   railwright::Status Watch(const v1::WatchRequest&, const CallOptions&,
                            const std::function<void(const v1::WatchEvent&)>& each);
 
+  railwright::Status AuditChain(const v1::AuditChainRequest&, const CallOptions&,
+                                const std::function<void(const v1::AuditChainEvent&)>& each);
+
   /// As the operator wrote it.
   const std::string& address() const;
   /// By which it speaks; null over a Unix socket.

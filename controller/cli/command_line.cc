@@ -55,6 +55,7 @@ struct CommandLine::Impl {
   KeyGenerateOptions key_generate;
   KeyShowOptions key_show;
   SignOptions sign;
+  AuditLogOptions audit_log;
   VersionOptions version;
   CompletionOptions completion;
   std::vector<std::string> help_words, login_words;
@@ -84,6 +85,7 @@ struct CommandLine::Impl {
     DeclareOrderVerbs();
     DeclareTrustVerbs();
     DeclareSigningVerbs();
+    DeclareAuditLog();
     DeclareSelfVerbs();
   }
 
@@ -145,6 +147,7 @@ struct CommandLine::Impl {
   void DeclareTrustVerbs();
   void AddStanding(CLI::App& parent, bool is_operator);
   void DeclareSigningVerbs();
+  void DeclareAuditLog();
   void DeclareSelfVerbs();
 
   Status CheckLeftovers(const CLI::App* leaf) const;
@@ -434,6 +437,19 @@ void CommandLine::Impl::DeclareSigningVerbs() {
   CLI::App* w = Declare(*k, "show", "the pin and the public half of a key; offline",
                         "railctl key show signer.key", [this] { return key_show; });
   w->add_option("file", key_show.file, "a private or a public key")->type_name("FILE");
+}
+
+void CommandLine::Impl::DeclareAuditLog() {
+  CLI::App* a = Declare(app, "audit-log", "whether the audit is as it was written",
+                        "railctl audit-log verify\nrailctl get audit              what is in it", nullptr);
+  a->require_subcommand(0, 1);
+  CLI::App* v = Declare(*a, "verify", "recompute the chain of the audit here, and print its head",
+                        "railctl audit-log verify                       note the head on another machine\n"
+                        "railctl audit-log verify --expect-head 4711:9f2c…     as it was noted",
+                        [this] { return audit_log; });
+  v->add_option("--expect-head", audit_log.expect_head,
+                "a head noted earlier: the audit must still go through it")
+      ->type_name("ID:HASH");
 }
 
 void CommandLine::Impl::DeclareSelfVerbs() {

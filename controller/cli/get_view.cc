@@ -312,7 +312,10 @@ Json AuditJson(const v1::AuditResponse& answer) {
                     {"who", one.who()},
                     {"action", one.action()},
                     {"subject", one.subject()},
-                    {"detail", one.detail()}});
+                    {"detail", one.detail()},
+                    {"from", one.from()},
+                    {"serial", one.serial()},
+                    {"outcome", one.outcome()}});
   return {{"entries", std::move(rows)}};
 }
 
@@ -320,12 +323,15 @@ std::string AuditTable(const v1::AuditResponse& answer, const Terminal& terminal
   Table table({{.header = "ID", .right = true},
                {.header = "WHEN"},
                {.header = "WHO"},
+               {.header = "FROM"},
+               {.header = "SERIAL"},
                {.header = "ACTION"},
                {.header = "SUBJECT"},
+               {.header = "OUTCOME"},
                {.header = "DETAIL"}});
   for (const v1::AuditEntry& one : answer.entries())
-    table.Add({std::to_string(one.id()), SeenText(one.at_unix_us(), now), one.who(), one.action(),
-               one.subject(), one.detail()});
+    table.Add({std::to_string(one.id()), SeenText(one.at_unix_us(), now), one.who(), one.from(), one.serial(),
+               one.action(), one.subject(), one.outcome(), one.detail()});
   return table.empty() ? "nothing was asked yet\n" : table.Render(terminal);
 }
 

@@ -117,6 +117,9 @@ struct SignOptions {
   std::uint64_t generation = 0;  ///< 0 = the present
   bool yes = false;
 };
+struct AuditLogOptions {
+  std::string expect_head;  ///< ID:HASH, noted earlier; "" = none
+};
 struct VersionOptions {
   bool client_only = false;
 };
@@ -134,8 +137,8 @@ struct HelpOptions {
 using Verb = std::variant<PlanOptions, ApplyOptions, LearnOptions, StatusOptions, DriftOptions, GetOptions,
                           ExplainOptions, WhyOptions, WatchOptions, RollbackOptions, PauseOptions,
                           ForgetOptions, TokenOptions, StandingOptions, LoginOptions, ContextOptions,
-                          KeyGenerateOptions, KeyShowOptions, SignOptions, VersionOptions, CompletionOptions,
-                          CompleteOptions, HelpOptions>;
+                          KeyGenerateOptions, KeyShowOptions, SignOptions, AuditLogOptions, VersionOptions,
+                          CompletionOptions, CompleteOptions, HelpOptions>;
 
 struct Invocation {
   Globals globals;

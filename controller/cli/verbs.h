@@ -26,6 +26,7 @@ ExitCode Run(Context& context, const ContextOptions& options);
 ExitCode Run(Context& context, const KeyGenerateOptions& options);
 ExitCode Run(Context& context, const KeyShowOptions& options);
 ExitCode Run(Context& context, const SignOptions& options);
+ExitCode Run(Context& context, const AuditLogOptions& options);
 ExitCode Run(Context& context, const VersionOptions& options);
 ExitCode Run(Context& context, const CompletionOptions& options);
 /// Prints candidates, one a line; ":files" first when file names fit too. Never an error: a shell asks.

@@ -33,6 +33,15 @@ class AdminDesk {
   Status Desired(const v1::DesiredRequest& request, v1::DesiredResponse& response) const;
   Status Why(const v1::WhyRequest& request, v1::WhyResponse& response) const;
   Status Audit(const v1::AuditRequest& request, v1::AuditResponse& response) const;
+  /// At most kAuditPage rows from the id `from` on, oldest first, and where the next page begins; when there
+  /// are no more (`last`), the store's head behind them.
+  static constexpr std::size_t kAuditPage = 500;
+  struct AuditEvents {
+    std::vector<v1::AuditChainEvent> events;
+    std::int64_t next = kAuditBegin;
+    bool last = false;
+  };
+  Result<AuditEvents> AuditChain(std::int64_t from) const;
 
   // Orders: return at once.
   void Plan(v1::PlanRequest request, Sink<v1::PlanEvent> sink);
@@ -105,6 +114,8 @@ class AdminDesk {
   Worker reads_, orders_;
 };
 
+/// Rows of a list: 100 when nothing was asked, at most 10,000.
+std::uint32_t ListLimit(std::uint32_t asked);
 /// SHA-256 over what a plan promises: its base, its documents, and every answered node's steps.
 std::string PlanHash(const FleetState& base, const FleetState& next, const v1::PlanResult& result);
 

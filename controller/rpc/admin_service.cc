@@ -1,5 +1,6 @@
 #include "controller/rpc/admin_service.h"
 
+#include "controller/rpc/audit_stream.h"
 #include "controller/rpc/event_stream.h"
 #include "controller/rpc/grpc_status.h"
 #include "core/wire/wire.h"
@@ -326,6 +327,22 @@ void AdminService::Cut(const std::string& name, const railwright::Status& why) {
 void AdminService::EndExpired(std::chrono::system_clock::time_point now) {
   EndThose([&](const Caller& caller) { return caller.not_after <= now; },
            railwright::Status(Code::kUnauthenticated, "your certificate has expired\nnext: railctl login"));
+}
+
+grpc::ServerWriteReactor<v1::AuditChainEvent>* AdminService::AuditChain(
+    Context* context, const v1::AuditChainRequest* request) {
+  const auto caller = door_.Enter(*context, "railwright.v1.AdminService/AuditChain");
+  // Nothing to go on from: whatever lies first, also below 1.
+  const std::uint64_t after = std::min<std::uint64_t>(request->after_id(), INT64_MAX - 1);
+  auto pages =
+      std::make_shared<AuditPages>(desk_, after == 0 ? kAuditBegin : static_cast<std::int64_t>(after) + 1);
+  auto stream = Enroll<v1::AuditChainEvent>(caller.value_or({}), [pages] { return pages->Next(); });
+  if (!caller.ok()) {
+    stream->End(ToGrpc(caller.status()));
+    return stream.get();
+  }
+  pages->Begin(stream);
+  return stream.get();
 }
 
 void AdminService::Stop() {

@@ -52,6 +52,7 @@ class AdminService final : public v1::AdminService::CallbackService {
   grpc::ServerWriteReactor<v1::StatementsToSignEvent>* StatementsToSign(
       Context*, const v1::StatementsToSignRequest*) override;
   Unary* PutSignatures(Context*, const v1::PutSignaturesRequest*, v1::PutSignaturesResponse*) override;
+  grpc::ServerWriteReactor<v1::AuditChainEvent>* AuditChain(Context*, const v1::AuditChainRequest*) override;
 
   template <class Request, class Response>
   Unary* Read(const char* method, Context*, const Request*, Response*,

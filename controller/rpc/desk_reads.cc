@@ -17,8 +17,6 @@ constexpr std::uint32_t kListDefault = 100, kListMost = 10'000;
 constexpr std::size_t kLookBack = 100;
 constexpr std::chrono::seconds kLookBackFor{2};
 
-std::uint32_t Limit(std::uint32_t asked) { return asked == 0 ? kListDefault : std::min(asked, kListMost); }
-
 const SettingSpec* SpecOf(const Resolved& resolved, const std::string& node, const std::string& key,
                           const std::string& target) {
   const auto found = resolved.nodes.find(node);
@@ -29,6 +27,10 @@ const SettingSpec* SpecOf(const Resolved& resolved, const std::string& node, con
 }
 
 }  // namespace
+
+std::uint32_t ListLimit(std::uint32_t asked) {
+  return asked == 0 ? kListDefault : std::min(asked, kListMost);
+}
 
 Result<std::set<std::string>> AdminDesk::NamesOf(
     const google::protobuf::RepeatedPtrField<std::string>& patterns) const {
@@ -79,7 +81,7 @@ Status AdminDesk::Changes(const v1::ChangesRequest& request, v1::ChangesResponse
   query.nodes.assign(names.begin(), names.end());
   query.key = request.key();
   query.since = NearestToUnixMicros(request.since_unix_us());
-  const std::uint32_t limit = Limit(request.limit());
+  const std::uint32_t limit = ListLimit(request.limit());
   query.limit = limit + 1;
   RW_ASSIGN_OR_RETURN(const auto changes, store_.Changes(query));
   response.set_more(changes.size() > limit);
@@ -93,7 +95,7 @@ Status AdminDesk::Changes(const v1::ChangesRequest& request, v1::ChangesResponse
 
 Status AdminDesk::Generations(const v1::GenerationsRequest& request,
                               v1::GenerationsResponse& response) const {
-  RW_ASSIGN_OR_RETURN(const auto generations, store_.Generations(Limit(request.limit())));
+  RW_ASSIGN_OR_RETURN(const auto generations, store_.Generations(ListLimit(request.limit())));
   for (const StoredGeneration& g : generations) {
     v1::GenerationInfo& info = *response.add_generations();
     info.set_generation(g.generation.value);
@@ -220,20 +222,6 @@ Status AdminDesk::Why(const v1::WhyRequest& request, v1::WhyResponse& response) 
         if (finding.key == key && finding.target == target) *one.mutable_finding() = ToWire(finding);
     for (const auto& [name, change] : changes)
       if (change.target == target && one.changes_size() < 10) *one.add_changes() = ToWire(change);
-  }
-  return Ok();
-}
-
-Status AdminDesk::Audit(const v1::AuditRequest& request, v1::AuditResponse& response) const {
-  RW_ASSIGN_OR_RETURN(const auto rows, store_.Audit(Limit(request.limit())));
-  for (const AuditRow& row : rows) {
-    v1::AuditEntry& entry = *response.add_entries();
-    entry.set_id(row.id);
-    entry.set_at_unix_us(ToUnixMicros(row.at));
-    entry.set_who(row.who);
-    entry.set_action(row.action);
-    entry.set_subject(row.subject);
-    entry.set_detail(row.detail);
   }
   return Ok();
 }

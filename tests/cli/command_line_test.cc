@@ -140,6 +140,8 @@ TEST(CommandLineTest, EveryPageShowsExamplesBeforeOptions) {
                             "pause",
                             "node",
                             "node forget",
+                            "audit-log",
+                            "audit-log verify",
                             "version",
                             "completion",
                             "help"}) {

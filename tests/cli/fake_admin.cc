@@ -92,6 +92,10 @@ class Service final : public v1::AdminService::Service {
                      grpc::ServerWriter<v1::WatchEvent>* out) override {
     return Stream(*context, script_.watch, *out);
   }
+  grpc::Status AuditChain(grpc::ServerContext* context, const v1::AuditChainRequest*,
+                          grpc::ServerWriter<v1::AuditChainEvent>* out) override {
+    return Stream(*context, script_.audit_chain, *out);
+  }
 
  private:
   grpc::Status Failure() const {

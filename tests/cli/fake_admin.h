@@ -29,6 +29,7 @@ struct Script {
   std::vector<v1::ObserveEvent> observe;
   std::vector<v1::ApplyEvent> apply;  // of Rollback too
   std::vector<v1::WatchEvent> watch;
+  std::vector<v1::AuditChainEvent> audit_chain;
   /// Every call fails with it when it is set. Code::kUnknown is UNAUTHENTICATED on the wire.
   railwright::Status failure;
   /// Streams stay open after their events until they are cancelled.

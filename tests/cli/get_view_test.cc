@@ -64,6 +64,9 @@ TEST(GetViewTest, Lists) {
   entry.set_who("root@head");
   entry.set_action("apply");
   entry.set_subject("generation 42");
+  entry.set_from("ipv4:10.0.0.7:40312");
+  entry.set_serial("0a1b");
+  entry.set_outcome("done");
   std::string text =
       NodesTable(fleet, kPlain, kNow) + "----\n" + SettingsTable(fleet, "", kPlain) + "----\n" +
       FindingsTable(fleet, "", kPlain) + "----\n" + ChangesTable(OneChange(), kPlain, kNow) + "----\n" +

@@ -381,11 +381,14 @@ TEST_F(AdminTest, ForgettingIsRefusedInTheInventoryAndEndsTheStreamAfterwards) {
   EXPECT_EQ(Admin().Ask(&Stub::ForgetNode, request, &response).error_code(), grpc::StatusCode::NOT_FOUND);
   v1::AuditResponse audit;
   ASSERT_TRUE(Admin().Ask(&Stub::Audit, v1::AuditRequest(), &audit).ok());
-  ASSERT_EQ(audit.entries_size(), 3);
-  EXPECT_EQ(audit.entries(0).action(), "forget");
-  EXPECT_EQ(audit.entries(0).who(), "ann");
-  EXPECT_EQ(audit.entries(2).action(), "apply");
-  EXPECT_EQ(audit.entries(2).detail(), "added Cluster/pod-a, Profile/base; test");
+  ASSERT_EQ(audit.entries_size(), 5);
+  EXPECT_EQ(audit.entries(0).outcome().find("refused: node \"gpu-004\" is not known"), 0u);
+  EXPECT_EQ(audit.entries(1).action(), "forget");
+  EXPECT_EQ(audit.entries(1).outcome(), "done");
+  EXPECT_EQ(audit.entries(1).who(), "ann");
+  EXPECT_NE(audit.entries(3).outcome().find("is in the inventory"), std::string::npos);
+  EXPECT_EQ(audit.entries(4).action(), "apply");
+  EXPECT_EQ(audit.entries(4).detail(), "added Cluster/pod-a, Profile/base; test");
 }
 
 TEST_F(AdminTest, WhyTellsTheLayersTheFindingTheHistoryAndSinceWhen) {
