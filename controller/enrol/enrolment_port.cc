@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "controller/enrol/tls_context.h"
-#include "controller/identity/cidr.h"
+#include "controller/identity/peer_range.h"
 
 namespace railwright {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controller/identity/cidr.h"
+#include "controller/identity/peer_range.h"
 #include "core/identity/time_words.h"
 #include "railwright/utf8.h"
 

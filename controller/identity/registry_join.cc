@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "controller/identity/cidr.h"
+#include "controller/identity/peer_range.h"
 #include "controller/identity/registry.h"
 #include "core/identity/random.h"
 #include "core/identity/time_words.h"
@@ -73,7 +73,7 @@ Result<identity::JoinToken> Registry::CreateToken(const TokenTerms& terms, const
   }
   if (terms.ttl < kLeastTtl || terms.ttl > kMostTtl) return bad("a token lives 60 s to 24 h");
   if (!terms.from.empty())
-    if (const auto range = Cidr::Parse(terms.from); !range.ok()) return range.status();
+    if (const auto range = PeerRange::Parse(terms.from); !range.ok()) return range.status();
 
   const std::lock_guard writing(write_);
   const auto now = clock_.WallNow();
@@ -169,7 +169,7 @@ Status Registry::AdmitToken(const identity::JoinToken& token, const std::string&
     return No(Code::kUnauthenticated, kNoSuchToken);
   record = at->second;
   if (record.from.empty()) return Ok();
-  const auto range = Cidr::Parse(record.from);
+  const auto range = PeerRange::Parse(record.from);
   if (range.ok() && range->Contains(address)) return Ok();
   return No(Code::kPermissionDenied,
             "this token may be used from " + record.from + ", and you come from " + PlainAddress(address));

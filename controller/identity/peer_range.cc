@@ -1,4 +1,4 @@
-#include "controller/identity/cidr.h"
+#include "controller/identity/peer_range.h"
 
 #include <charconv>
 
@@ -24,7 +24,7 @@ bool Bit(const std::string& bytes, unsigned at) {
 
 }  // namespace
 
-Result<Cidr> Cidr::Parse(std::string_view text) {
+Result<PeerRange> PeerRange::Parse(std::string_view text) {
   const auto bad = [&](std::string_view why) {
     return Status(Code::kInvalidArgument, "\"" + Brief(text) + "\" is no range of addresses: " +
                                               std::string(why) + "; allowed: 10.1.0.0/16, 2001:db8::/32");
@@ -42,10 +42,10 @@ Result<Cidr> Cidr::Parse(std::string_view text) {
   }
   for (unsigned at = bits; at < most; ++at)
     if (Bit(bytes, at)) return bad("there are bits behind the prefix");
-  return Cidr(std::move(bytes), bits);
+  return PeerRange(std::move(bytes), bits);
 }
 
-bool Cidr::Contains(std::string_view address) const {
+bool PeerRange::Contains(std::string_view address) const {
   const std::string bytes = BytesOf(address);
   if (bytes.size() != bytes_.size()) return false;
   for (unsigned at = 0; at < bits_; ++at)
