@@ -13,8 +13,8 @@
 
 namespace railwright {
 
-Connection::Connection(int fd, ssl_ctx_st* tls, std::string address, std::string peer, Time accepted,
-                       Time deadline_in)
+EnrolmentConnection::EnrolmentConnection(int fd, ssl_ctx_st* tls, std::string address, std::string peer,
+                                         Time accepted, Time deadline_in)
     : deadline(deadline_in),
       fd_(fd),
       tls_(SSL_new(tls), &SSL_free),
@@ -24,12 +24,12 @@ Connection::Connection(int fd, ssl_ctx_st* tls, std::string address, std::string
   if (tls_ == nullptr || SSL_set_fd(tls_.get(), fd_) != 1) state_ = State::kEnded;
 }
 
-Connection::~Connection() {
+EnrolmentConnection::~EnrolmentConnection() {
   tls_.reset();
   ::close(fd_);
 }
 
-short Connection::events() const {
+short EnrolmentConnection::events() const {
   switch (state_) {
     case State::kReading:
     case State::kWriting: return wants_write_ ? POLLOUT : POLLIN;
@@ -41,7 +41,7 @@ short Connection::events() const {
   return 0;
 }
 
-bool Connection::Waits(int result) {
+bool EnrolmentConnection::Waits(int result) {
   const int error = SSL_get_error(tls_.get(), result);
   ERR_clear_error();  // the queue is the thread's, not this connection's
   wants_write_ = error == SSL_ERROR_WANT_WRITE;
@@ -50,7 +50,7 @@ bool Connection::Waits(int result) {
   return false;
 }
 
-void Connection::Go() {
+void EnrolmentConnection::Go() {
   if (state_ == State::kReading) Read();
   if (state_ == State::kWriting) Write();
   if (state_ != State::kLingering) return;
@@ -63,7 +63,7 @@ void Connection::Go() {
   }
 }
 
-void Connection::Read() {
+void EnrolmentConnection::Read() {
   if (!handshaken_) {
     const int done = SSL_accept(tls_.get());
     if (done != 1) {
@@ -97,18 +97,18 @@ void Connection::Read() {
   }
 }
 
-identity::Secret Connection::TakeRequest() {
+identity::Secret EnrolmentConnection::TakeRequest() {
   state_ = State::kWorking;
   return std::move(body_);
 }
 
-void Connection::Answer(std::string frame) {
+void EnrolmentConnection::Answer(std::string frame) {
   out_ = std::move(frame);
   state_ = State::kWriting;
   wants_write_ = true;
 }
 
-void Connection::Write() {
+void EnrolmentConnection::Write() {
   while (written_ < out_.size()) {
     const int put = SSL_write(tls_.get(), out_.data() + written_, static_cast<int>(out_.size() - written_));
     if (put <= 0) {

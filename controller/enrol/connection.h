@@ -16,7 +16,7 @@ struct ssl_ctx_st;  // OpenSSL's SSL_CTX
 namespace railwright {
 
 /// Owns its socket, which does not block. One thread.
-class Connection {
+class EnrolmentConnection {
  public:
   using Time = std::chrono::steady_clock::time_point;
   enum class State : std::uint8_t {
@@ -29,10 +29,11 @@ class Connection {
   };
 
   /// `address` as text; `peer`: whom it is counted with.
-  Connection(int fd, ssl_ctx_st* tls, std::string address, std::string peer, Time accepted, Time deadline);
-  ~Connection();
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  EnrolmentConnection(int fd, ssl_ctx_st* tls, std::string address, std::string peer, Time accepted,
+                      Time deadline);
+  ~EnrolmentConnection();
+  EnrolmentConnection(const EnrolmentConnection&) = delete;
+  EnrolmentConnection& operator=(const EnrolmentConnection&) = delete;
 
   /// Goes on as far as the socket lets it.
   void Go();

@@ -266,16 +266,16 @@ void EnrolmentPort::Run() {
 }
 
 // After a connection went on: ended ones go, whole requests wait for their turn.
-void EnrolmentPort::Attend(std::uint64_t id, Connection& connection) {
+void EnrolmentPort::Attend(std::uint64_t id, EnrolmentConnection& connection) {
   const auto now = steady_clock::now();
-  if (connection.state() == Connection::State::kWriting) connection.Go();
-  if (connection.malformed() && connection.start == Connection::Time{}) {
+  if (connection.state() == EnrolmentConnection::State::kWriting) connection.Go();
+  if (connection.malformed() && connection.start == EnrolmentConnection::Time{}) {
     connection.start = now;
     peers_.Failed(connection.peer(), now);
   }
   switch (connection.state()) {
-    case Connection::State::kAsked:
-      if (connection.start == Connection::Time{})
+    case EnrolmentConnection::State::kAsked:
+      if (connection.start == EnrolmentConnection::Time{})
         connection.start = now + peers_.DelayOf(connection.peer(), now);
       if (now < connection.start) return;
       {
@@ -284,13 +284,13 @@ void EnrolmentPort::Attend(std::uint64_t id, Connection& connection) {
       }
       has_job_.notify_one();
       return;
-    case Connection::State::kLingering:
+    case EnrolmentConnection::State::kLingering:
       connection.deadline = std::min(connection.deadline, now + kLingers);
       return;
-    case Connection::State::kEnded: connections_.erase(id); return;
-    case Connection::State::kReading:
-    case Connection::State::kWorking:
-    case Connection::State::kWriting: return;
+    case EnrolmentConnection::State::kEnded: connections_.erase(id); return;
+    case EnrolmentConnection::State::kReading:
+    case EnrolmentConnection::State::kWorking:
+    case EnrolmentConnection::State::kWriting: return;
   }
 }
 
@@ -303,7 +303,7 @@ void EnrolmentPort::TakeAnswers() {
   for (Answered& one : answered) {
     const auto at = connections_.find(one.id);
     if (at == connections_.end()) continue;
-    Connection& connection = *at->second;
+    EnrolmentConnection& connection = *at->second;
     Log(one.outcome, connection.address());
     const auto now = steady_clock::now();
     if (one.outcome.failed) peers_.Failed(connection.peer(), now);
@@ -317,12 +317,12 @@ void EnrolmentPort::Expire() {
   const auto now = steady_clock::now();
   std::vector<std::uint64_t> due;
   for (const auto& [id, connection] : connections_)
-    if (connection->state() == Connection::State::kAsked ||
-        (connection->state() != Connection::State::kWorking && now >= connection->deadline))
+    if (connection->state() == EnrolmentConnection::State::kAsked ||
+        (connection->state() != EnrolmentConnection::State::kWorking && now >= connection->deadline))
       due.push_back(id);
   for (const std::uint64_t id : due) {
     const auto at = connections_.find(id);
-    if (at->second->state() == Connection::State::kAsked && now < at->second->deadline)
+    if (at->second->state() == EnrolmentConnection::State::kAsked && now < at->second->deadline)
       Attend(id, *at->second);
     else
       connections_.erase(at);
@@ -336,7 +336,8 @@ bool EnrolmentPort::MakeRoom(const std::string& peer) {
   if (!crowded && connections_.size() < terms_.most_connections) return true;
   // Ids grow: the first is the oldest.
   const auto oldest = std::find_if(connections_.begin(), connections_.end(), [&](const auto& one) {
-    return one.second->state() != Connection::State::kWorking && (!crowded || one.second->peer() == peer);
+    return one.second->state() != EnrolmentConnection::State::kWorking &&
+           (!crowded || one.second->peer() == peer);
   });
   if (oldest == connections_.end()) return false;
   connections_.erase(oldest);
@@ -374,8 +375,8 @@ void EnrolmentPort::Accept(int listener) {
       continue;
     }
     const std::uint64_t id = next_id_++;
-    auto connection = std::make_unique<Connection>(fd, shown()->tls.get(), std::move(address),
-                                                   std::move(peer), now, now + terms_.deadline);
+    auto connection = std::make_unique<EnrolmentConnection>(fd, shown()->tls.get(), std::move(address),
+                                                            std::move(peer), now, now + terms_.deadline);
     connections_.emplace(id, std::move(connection));
   }
 }

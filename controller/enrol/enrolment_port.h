@@ -81,7 +81,7 @@ class EnrolmentPort {
   void Accept(int listener);
   bool MakeRoom(const std::string& peer);
   void TakeAnswers();
-  void Attend(std::uint64_t id, Connection& connection);
+  void Attend(std::uint64_t id, EnrolmentConnection& connection);
   void Expire();
   void Work();
   void Log(const EnrolmentOutcome& outcome, const std::string& address);
@@ -97,11 +97,11 @@ class EnrolmentPort {
 
   // The thread of the sockets.
   std::vector<int> listeners_;
-  std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+  std::map<std::uint64_t, std::unique_ptr<EnrolmentConnection>> connections_;
   std::uint64_t next_id_ = 1;
   Peers peers_;
   int wake_ = -1, spare_ = -1;
-  Connection::Time next_look_{}, next_complaint_{}, log_since_{};
+  EnrolmentConnection::Time next_look_{}, next_complaint_{}, log_since_{};
   std::size_t logged_ = 0;
   std::thread thread_;
   std::atomic<bool> stopping_ = false, listening_ = false;

@@ -19,6 +19,7 @@ std::string Peers::Of(std::string_view address) {
 }
 
 void Peers::Forget(Time now) {
+  forgot_ = now;
   std::erase_if(all_, [&](const auto& one) {
     const Account& account = one.second;
     return now - account.counted > kRemembered &&
@@ -29,7 +30,8 @@ void Peers::Forget(Time now) {
 Peers::Account& Peers::At(const std::string& peer, Time now) {
   auto at = all_.find(peer);
   if (at == all_.end()) {
-    if (all_.size() >= kMost) Forget(now);
+    // At most once a second: a flood of addresses must not make each of them look through all others.
+    if (all_.size() >= kMost && now - forgot_ >= std::chrono::seconds(1)) Forget(now);
     at = all_.try_emplace(all_.size() >= kMost ? std::string() : peer).first;
     if (at->second.counted == Time{}) at->second = {terms_.accepts_at_once, now, {}};
   }

@@ -46,6 +46,7 @@ class Peers {
 
   Terms terms_;
   std::unordered_map<std::string, Account> all_;
+  Time forgot_{};
 };
 
 }  // namespace railwright
