@@ -1,10 +1,12 @@
 // railctl sign: a person's signatures under the states of a generation, with a key that the controller never
 // has.
 #include <algorithm>
+#include <utility>
 
 #include "controller/cli/ask_plan.h"
 #include "controller/cli/signing.h"
 #include "controller/cli/verbs.h"
+#include "controller/fleet/resolve.h"
 #include "core/identity/envelope.h"
 #include "core/text/times.h"
 
