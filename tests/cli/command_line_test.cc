@@ -130,6 +130,10 @@ TEST(CommandLineTest, EveryPageShowsExamplesBeforeOptions) {
                             "pause",
                             "node",
                             "node forget",
+                            "sign",
+                            "key",
+                            "key generate",
+                            "key show",
                             "version",
                             "completion",
                             "help"}) {
