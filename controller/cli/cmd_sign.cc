@@ -1,6 +1,7 @@
 // railctl sign: a person's signatures under the states of a generation, with a key that the controller never
 // has.
 #include <algorithm>
+#include <utility>
 
 #include "controller/cli/ask_plan.h"
 #include "controller/cli/signing.h"

@@ -142,6 +142,10 @@ TEST(CommandLineTest, EveryPageShowsExamplesBeforeOptions) {
                             "node forget",
                             "audit-log",
                             "audit-log verify",
+                            "sign",
+                            "key",
+                            "key generate",
+                            "key show",
                             "version",
                             "completion",
                             "help"}) {

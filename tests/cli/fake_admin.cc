@@ -88,6 +88,15 @@ class Service final : public v1::AdminService::Service {
     Remember(script_.rollbacks, *request);
     return Stream(*context, script_.apply, *out);
   }
+  grpc::Status StatementsToSign(grpc::ServerContext* context, const v1::StatementsToSignRequest*,
+                                grpc::ServerWriter<v1::StatementsToSignEvent>* out) override {
+    return Stream(*context, script_.to_sign, *out);
+  }
+  grpc::Status PutSignatures(grpc::ServerContext* context, const v1::PutSignaturesRequest* request,
+                             v1::PutSignaturesResponse* out) override {
+    Remember(script_.signatures, *request);
+    return Answer(*context, script_.taken, out);
+  }
   grpc::Status Watch(grpc::ServerContext* context, const v1::WatchRequest*,
                      grpc::ServerWriter<v1::WatchEvent>* out) override {
     return Stream(*context, script_.watch, *out);

@@ -30,6 +30,8 @@ struct Script {
   std::vector<v1::ApplyEvent> apply;  // of Rollback too
   std::vector<v1::WatchEvent> watch;
   std::vector<v1::AuditChainEvent> audit_chain;
+  std::vector<v1::StatementsToSignEvent> to_sign;
+  v1::PutSignaturesResponse taken;
   /// Every call fails with it when it is set. Code::kUnknown is UNAUTHENTICATED on the wire.
   railwright::Status failure;
   /// Streams stay open after their events until they are cancelled.
@@ -40,6 +42,7 @@ struct Script {
 
   std::mutex mutex;  // guards what follows
   std::vector<v1::PlanRequest> plans;
+  std::vector<v1::PutSignaturesRequest> signatures;
   std::vector<v1::ObserveRequest> observes;
   std::vector<v1::ApplyRequest> applies;
   std::vector<v1::RollbackRequest> rollbacks;
