@@ -36,6 +36,8 @@ Json ToJson(const StatusFile& status) {
       {"state_hash", shorter.state_hash},
       {"refused_generation", status.refused_generation.value},
       {"refused", status.refused},
+      {"trying", status.trying},
+      {"tried_until", status.trying.empty() ? "" : Rfc3339(status.tried_until)},
       {"trouble", status.trouble},
       {"unstored_changes", status.unstored_changes},
       {"dropped_changes", status.dropped_changes},
@@ -71,6 +73,8 @@ Status NodeAgent::WriteStatus() {
   status.controller = options_.controller;
   status.session = parts_.session_text();
   status.management_netdev = management_.Text();
+  status.trying = reconciler_.Trying();
+  status.tried_until = status.written_at + reconciler_.TryLeft();
   status.trouble = trouble_.message();
   status.refused = refused_message_;
   if (refused_) status.refused_generation.value = refused_->generation();

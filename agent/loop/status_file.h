@@ -22,8 +22,10 @@ struct StatusFile {
   std::chrono::system_clock::time_point written_at, started_at;
   int pid = 0;
   std::string version, boot_id, controller, session, management_netdev;
-  std::string trouble;  ///< of the state directory; "" = none
-  std::string refused;  ///< why the newest state was refused; "" = it was not
+  std::string trying;                                 ///< Reconciler::Trying
+  std::chrono::system_clock::time_point tried_until;  ///< by the present time of day; when something is tried
+  std::string trouble;                                ///< of the state directory; "" = none
+  std::string refused;                                ///< why the newest state was refused; "" = it was not
   Generation refused_generation;
   std::uint64_t unstored_changes = 0, dropped_changes = 0;
   std::vector<std::string> missing_hints;

@@ -57,6 +57,8 @@ void PrintTable(const Json& status, const Console& console) {
        generation == "0" ? "none yet" : generation + (status.value("settled", false) ? "" : ", not settled"));
   fact("controller", agent.value("controller", "") + ": " + agent.value("session", ""));
   fact("reached by", agent.value("management_netdev", ""));
+  if (const std::string trying = agent.value("trying", ""); !trying.empty())
+    fact("being tried", trying + "; put back at " + agent.value("tried_until", "") + " unless confirmed");
   fact("refused", agent.value("refused", ""));
   fact("trouble", agent.value("trouble", ""));
   for (const Json& pause : status.at("pauses")) {

@@ -95,6 +95,10 @@ class Reconciler {
 
   /// Present findings of every declared (key, target) and of every check.
   const NodeReport& Report() const;
+  /// What is being tried now, for people: "" when nothing is, else "link.mtu on rail0 = 4200, …".
+  std::string Trying() const;
+  /// How long until it is put back unless it is confirmed; 0 when it is overdue.
+  std::chrono::milliseconds TryLeft() const;
   /// History since the last call, oldest first. The caller keeps it until it is stored.
   std::vector<ChangeRecord> TakeChanges();
   /// What `state` would do here; reads, never writes.

@@ -292,6 +292,22 @@ void Reconciler::Impl::TellOverdue(Finding& finding) const {
   }
 }
 
+std::string Reconciler::Trying() const {
+  std::string text;
+  if (!impl_->try_) return text;
+  const auto add = [&text](const OpenTry::Step& step) {
+    text += (text.empty() ? "" : ", ") + Subject(step.key, step.target) + " = " + OneLine(step.to, 64);
+  };
+  for (const OpenTry::Step& step : impl_->try_->record.steps) add(step);
+  for (const Impl::LiveTry::Failed& failed : impl_->try_->failed) add(failed.step);
+  return text;
+}
+
+milliseconds Reconciler::TryLeft() const {
+  if (!impl_->try_) return milliseconds(0);
+  return std::max(milliseconds(0), impl_->try_->record.deadline - impl_->clock_.BootNow());
+}
+
 // What goes with a value and does not come back with it. What cannot be had any more must not hold the node
 // in a try for ever: after ten tries it is told and left.
 bool Reconciler::Impl::PutBackSurroundings(const std::vector<OpenTry::Evidence>& around, std::string& left) {

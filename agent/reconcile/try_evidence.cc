@@ -13,7 +13,7 @@ namespace railwright {
 namespace {
 
 // A table of GIDs has 16 to 256 places; what the kernel makes for a port's own addresses stands first.
-constexpr std::size_t kGidsLookedAt = 64;
+constexpr int kGidsLookedAt = 64;
 constexpr std::string_view kNoGid = "0000:0000:0000:0000:0000:0000:0000:0000";
 
 // Mbit/s; 0 when the driver does not tell (a virtual interface, or a link that is down answers EINVAL or -1).
@@ -31,11 +31,11 @@ std::vector<std::string> GidsOf(const Machine& machine, const std::string& ibdev
   const std::string ports = "/sys/class/infiniband/" + ibdev + "/ports";
   for (const std::string& number : machine.List(ports).value_or({})) {
     const std::string table = ports + "/" + number + "/gids";
-    std::vector<std::string> places = machine.List(table).value_or({});
-    if (places.size() > kGidsLookedAt) places.resize(kGidsLookedAt);
-    for (const std::string& place : places) {
-      const std::string gid = machine.Get(table + "/" + place).value_or({});
-      if (!gid.empty() && gid != kNoGid) gids.push_back(gid);
+    for (int place = 0; place < kGidsLookedAt; ++place) {
+      const auto gid = machine.Get(table + "/" + std::to_string(place));
+      if (!gid.ok() && gid.status().code() == Code::kNotFound)
+        break;  // the end; an unset place answers EINVAL
+      if (gid.ok() && !gid->empty() && *gid != kNoGid) gids.push_back(*gid);
     }
   }
   std::sort(gids.begin(), gids.end());
