@@ -110,7 +110,7 @@ bool ControllerHost::Order(std::function<void(FleetModel&)> order) {
 }
 
 void ControllerHost::Opened(const std::shared_ptr<Stream>& stream) {
-  streams_.insert(stream);
+  streams_.push_back(stream);
   Do([&](FleetModel& model) { model.OnOpened(stream); });
 }
 
@@ -119,7 +119,7 @@ void ControllerHost::Said(const std::shared_ptr<Stream>& stream, v1::AgentMessag
 }
 
 void ControllerHost::Gone(const std::shared_ptr<Stream>& stream) {
-  streams_.erase(stream);
+  std::erase(streams_, stream);
   Do([&](FleetModel& model) { model.OnGone(stream); });
 }
 

@@ -4,8 +4,8 @@
 
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
+#include <vector>
 
 #include "controller/rpc/fleet_model.h"
 #include "tests/sim/disk.h"
@@ -56,7 +56,7 @@ class ControllerHost {
   const CatalogDeclarations catalog_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<FleetModel> model_;
-  std::set<std::shared_ptr<Stream>> streams_;
+  std::vector<std::shared_ptr<Stream>> streams_;  // in order of their dials
   std::uint64_t life_ = 0;
   bool ending_batch_ = false, running_ = false, power_next_ = false;
   Duration up_since_{0};

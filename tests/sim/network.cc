@@ -30,7 +30,7 @@ void Stream::AgentClosed(bool told) {
     up_end_ = true;
   } else {
     up_.clear();
-    world_.events.After(kKeepAlive + world_.random.Between(seconds(0), seconds(60)),
+    world_.events.After(kKeepAlive + node_.random().Between(seconds(0), seconds(60)),
                         [self = shared_from_this()] { self->TellController(); });
   }
   PumpUp();
@@ -40,7 +40,7 @@ void Stream::PumpUp() {
   if (up_moving_ || controller_closed_ || node_.dialler().up_blocked || in_core_ >= kInFlightMost) return;
   if (up_.empty() && !up_end_) return;
   up_moving_ = true;
-  world_.events.After(world_.Latency(), [self = shared_from_this()] {
+  world_.events.After(world_.Latency(node_.random()), [self = shared_from_this()] {
     self->up_moving_ = false;
     if (self->controller_closed_ || self->node_.dialler().up_blocked) return;
     if (!self->up_.empty()) {
@@ -113,7 +113,7 @@ void Stream::ControllerClosed(bool told) {
   controller_closed_ = controller_told_ = true;
   if (!told) {
     down_.clear();
-    world_.events.After(world_.random.Between(seconds(5), kKeepAlive),
+    world_.events.After(node_.random().Between(seconds(5), kKeepAlive),
                         [self = shared_from_this()] { self->TellAgent(); });
     return;
   }
@@ -139,7 +139,7 @@ void Stream::PumpDown() {
   }
   if (down_moving_ || agent_closed_ || node_.dialler().down_blocked || (down_.empty() && !down_end_)) return;
   down_moving_ = true;
-  world_.events.After(world_.Latency(), [self = shared_from_this()] {
+  world_.events.After(world_.Latency(node_.random()), [self = shared_from_this()] {
     self->down_moving_ = false;
     if (self->agent_closed_ || self->node_.dialler().down_blocked) return;
     if (!self->down_.empty()) {
@@ -160,13 +160,14 @@ void Stream::TellAgent() {
 }
 
 void Stream::Break() {
-  world_.events.After(world_.Latency(), [self = shared_from_this()] { self->TellAgent(); });
+  world_.events.After(world_.Latency(node_.random()), [self = shared_from_this()] { self->TellAgent(); });
   if (!controller_closed_)
-    world_.events.After(world_.Latency() * 3, [self = shared_from_this()] { self->TellController(); });
+    world_.events.After(world_.Latency(node_.random()) * 3,
+                        [self = shared_from_this()] { self->TellController(); });
 }
 
 void Stream::GiveUp() {
-  world_.events.After(world_.random.Between(seconds(0), seconds(60)),
+  world_.events.After(node_.random().Between(seconds(0), seconds(60)),
                       [self = shared_from_this()] { self->TellController(); });
   TellAgent();
 }

@@ -22,7 +22,7 @@ struct File {
   std::shared_ptr<Inode> inode;
   std::string path;
   int level;       // SQLITE_LOCK_…
-  bool sync_name;  // a new log's name is synced with its first content, as SQLite's own file system does
+  bool sync_name;  // a log's name is synced with its first content, as SQLite's own file system does
   bool delete_on_close;
   bool has_shm;
   unsigned shm_shared, shm_exclusive;  // bits of what this connection holds
@@ -215,7 +215,6 @@ int Open(sqlite3_vfs*, const char* name, sqlite3_file* base, int flags, int* out
   const std::string path = name != nullptr ? name : "/sim/scratch/" + std::to_string(++temporary);
   Disk* disk = name != nullptr ? Disks::All().Of(path) : &Scratch();
   if (disk == nullptr) return SQLITE_CANTOPEN;
-  const bool fresh = !disk->Find(path);
   std::shared_ptr<Inode> inode;
   const int result =
       disk->Open(path, (flags & SQLITE_OPEN_CREATE) != 0, (flags & SQLITE_OPEN_EXCLUSIVE) != 0, false, inode);
@@ -224,7 +223,8 @@ int Open(sqlite3_vfs*, const char* name, sqlite3_file* base, int flags, int* out
   new (&file.path) std::string(path);
   file.disk = disk;
   file.level = SQLITE_LOCK_NONE;
-  file.sync_name = fresh && (flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) != 0;
+  file.sync_name =
+      (flags & SQLITE_OPEN_CREATE) != 0 && (flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) != 0;
   file.delete_on_close = (flags & SQLITE_OPEN_DELETEONCLOSE) != 0;
   file.has_shm = false;
   file.shm_shared = file.shm_exclusive = 0;

@@ -37,9 +37,9 @@ NodeHost* World::Find(const std::string& name) const {
   return nullptr;
 }
 
-Duration World::Latency() {
-  if (slow) return random.Between(milliseconds(50), seconds(4));
-  return random.Between(std::chrono::microseconds(100), milliseconds(3));
+Duration World::Latency(Random& chance) const {
+  if (slow) return chance.Between(milliseconds(50), seconds(4));
+  return chance.Between(std::chrono::microseconds(100), milliseconds(3));
 }
 
 void World::Trace(const std::string& line) {

@@ -60,7 +60,7 @@ class World {
   /// An invariant does not hold: the run ends.
   void Broken(const std::string& why);
   /// A message's way.
-  Duration Latency();
+  Duration Latency(Random& chance) const;
 
   std::unique_ptr<ControllerHost> controller;
   std::vector<std::unique_ptr<NodeHost>> nodes;
