@@ -27,6 +27,11 @@ ControllerHost::~ControllerHost() {
   Disks::All().Remove(disk_);
 }
 
+const CatalogDeclarations& ControllerHost::catalog() {
+  static const CatalogDeclarations declarations;
+  return declarations;
+}
+
 DiskFault ControllerHost::Ask(DiskOp op, const std::string& path) {
   disk_.now_ns = world_.events.now().count();
   if (!world_.chaos) return {};
@@ -55,7 +60,7 @@ void ControllerHost::Boot() {
   running_ = true;
   const auto start = [&]() -> Status {
     RW_ASSIGN_OR_RETURN(store_, OpenSqliteStore(disk_.folder()));
-    auto model = std::make_unique<FleetModel>(*store_, clock_, catalog_, FleetOptions{});
+    auto model = std::make_unique<FleetModel>(*store_, clock_, catalog(), FleetOptions{});
     RW_RETURN_IF_ERROR(model->Load());
     model_ = std::move(model);
     return Ok();

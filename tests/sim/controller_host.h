@@ -26,7 +26,8 @@ class ControllerHost {
   bool dead() const { return disk_.dead() || !up(); }
   Disk& disk() { return disk_; }
   HostClock& clock() { return clock_; }
-  const CatalogDeclarations& catalog() const { return catalog_; }
+  /// Of this build; the same in every run.
+  static const CatalogDeclarations& catalog();
   const Store* store() const { return store_.get(); }
   std::shared_ptr<const FleetView> view() const { return model_ ? model_->view() : nullptr; }
 
@@ -53,7 +54,6 @@ class ControllerHost {
   Random random_;
   Disk disk_;
   HostClock clock_;
-  const CatalogDeclarations catalog_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<FleetModel> model_;
   std::vector<std::shared_ptr<Stream>> streams_;  // in order of their dials

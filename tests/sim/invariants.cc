@@ -290,16 +290,15 @@ void Invariants::PausesHandled(NodeHost& node, const v1::PauseList& list, bool k
   NodeLedger& ledger = nodes_[node.name()];
   std::vector<Pause> pauses;
   for (const v1::Pause& pause : list.pauses()) pauses.push_back(FromWire(pause));
-  if (pauses != ledger.pauses)
-    ledger.pauses_sure = kept;
-  else
-    ledger.pauses_sure = ledger.pauses_sure || kept;
+  // A list that it has already is not written again.
+  if (pauses != ledger.pauses) ledger.pauses_sure = kept;
   ledger.pauses = std::move(pauses);
 }
 
 void Invariants::AgentDied(NodeHost& node) {
   NodeLedger& ledger = nodes_[node.name()];
   ++ledger.deaths;
+  if (!ledger.pauses_sure) ledger.pauses.clear();
 }
 
 const Wished* Invariants::InForce(const std::string& node) const {

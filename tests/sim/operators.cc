@@ -83,12 +83,12 @@ void Operators::Apply(bool roll_back, bool last) {
     for (const Document& d : LoadDocuments("site.yaml", Site(last)).documents)
       stored.documents.push_back({d.kind, d.name, d.file, d.line, d.text});
   }
-  auto first = ResolveStored(stored, world_.controller->catalog());
-  stored.restores =
-      Restores(view->state->stored.restores, view->state->resolved, first->resolved, random_.Chance(0.5));
   auto next = std::make_shared<FleetState>(*ResolveStored(stored, world_.controller->catalog()));
   if (!next->problem.empty())
     return world_.Broken("the operators' documents do not resolve: " + next->problem);
+  next->stored.restores =
+      Restores(view->state->stored.restores, view->state->resolved, next->resolved, random_.Chance(0.5));
+  next->desired = BuildDesired(next->resolved, next->stored.restores);
   Install(next, view->state->number(), roll_back ? "rollback" : "apply");
 }
 
