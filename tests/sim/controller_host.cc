@@ -22,6 +22,7 @@ ControllerHost::ControllerHost(World& world, Random random)
 }
 
 ControllerHost::~ControllerHost() {
+  disk_.ask = {};  // the world that it would tell is half gone
   model_.reset();
   store_.reset();
   Disks::All().Remove(disk_);

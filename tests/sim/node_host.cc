@@ -52,7 +52,10 @@ NodeHost::NodeHost(World& world, std::string name, Random random)
   disk_.ask = [this](DiskOp op, const std::string& path) { return Ask(op, path); };
 }
 
-NodeHost::~NodeHost() { Disks::All().Remove(disk_); }
+NodeHost::~NodeHost() {
+  disk_.ask = {};
+  Disks::All().Remove(disk_);
+}
 
 DiskFault NodeHost::Ask(DiskOp op, const std::string& path) {
   disk_.now_ns = world_.events.now().count();

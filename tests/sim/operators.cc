@@ -48,7 +48,8 @@ std::string Operators::Site(bool last) {
   std::string settings;
   // The last one is new to every node, whatever came before.
   if (last || random_.Chance(0.9))
-    settings += "  link.mtu: {fabric: " + (last ? "8000" : random_.Pick(mtus)) + "}\n";
+    settings +=
+        "  link.mtu: {fabric: " + (last ? std::to_string(8000 + orders_) : random_.Pick(mtus)) + "}\n";
   if (random_.Chance(0.7)) settings += "  link.pause: {fabric: " + random_.Pick(pauses) + "}\n";
   if (random_.Chance(0.8) || settings.empty())
     settings += "  sysctl.net.ipv4.conf.all.arp_ignore: " + std::to_string(random_.Below(3)) + "\n";
