@@ -61,6 +61,20 @@ Result<std::string> ReadAll(int fd, const std::string& name) {
   }
 }
 
+// Whether no record but ends is in `text`, whole lines or torn ones.
+bool OnlyEnds(std::string_view text) {
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    if (end == std::string_view::npos) return true;
+    const std::string_view line = text.substr(0, end);
+    const auto record = ParseRecord(line);
+    if (record.ok() ? record->op != JournalRecord::Op::kEnd : line.find('\0') == std::string_view::npos)
+      return false;
+    text.remove_prefix(end + 1);
+  }
+  return true;
+}
+
 class FileJournal final : public Journal {
  public:
   explicit FileJournal(std::string path) : path_(std::move(path)) {}
@@ -239,9 +253,9 @@ Status FileJournal::Load(std::string_view text) {
     const std::string_view line = text.substr(0, end);
     const auto record = ParseRecord(line);
     if (!record.ok()) {
-      // A torn write of several blocks can leave its newline and lack a block in the middle, as zeros.
-      const bool last = end + 1 == text.size();
-      if (last && line.find('\0') != std::string_view::npos) break;
+      // What was not synced can lack a block in the middle, as zeros, and have the next. Only ends are not
+      // synced, and losing them costs a second look.
+      if (line.find('\0') != std::string_view::npos && OnlyEnds(text.substr(end + 1))) break;
       return Status(
           Code::kDataLoss,
           path_ + ":" + std::to_string(lines_ + 1) + ": damaged record: " + record.status().message() +

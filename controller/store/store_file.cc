@@ -108,6 +108,14 @@ Result<int> CheckStoreFile(const std::string& path, const std::string& next_step
                   "damaged: " + status.message() + "; the file was left as it is. " + next_step,
                   status.error_number());
   };
+  // A first start that died while it switched to the write-ahead log left a journal, and the half that it has
+  // written is undone with the first read: but only by who may write, and the next read is not to.
+  if (access((path + "-journal").c_str(), F_OK) == 0) {
+    const auto undoing = Database::Open(path, Database::Access::kReadWrite);
+    if (!undoing.ok()) return within(undoing.status());
+    const auto read = (*undoing)->Value("SELECT count(*) FROM sqlite_master");
+    if (!read.ok()) return within(read.status());
+  }
   auto opened = Database::Open(path, Database::Access::kReadOnly);
   if (!opened.ok()) return within(opened.status());
   Database& database = **opened;

@@ -320,6 +320,32 @@ TEST_F(FileJournalTest, ALastLineWithUnwrittenBlocksIsTorn) {
   EXPECT_FALSE(journal->OriginalOf("b", ""));
 }
 
+TEST_F(FileJournalTest, EndsWithUnwrittenBlocksAmongThemAreTornAndAnythingElseBehindThemIsDamage) {
+  {
+    auto journal = MustOpen(Path());
+    for (const char* key : {"a", "b", "c"}) {
+      ASSERT_TRUE(journal->RecordOriginal({key, "", Original::Kind::kValue, "1"}).ok());
+      ASSERT_TRUE(journal->Begin({key, "", "1", "2"}).ok());
+    }
+    for (const char* key : {"a", "b", "c"}) ASSERT_TRUE(journal->End(key, "").ok());
+  }
+  std::string text = Text();
+  const std::size_t ends = text.find("\"op\":\"end\"");
+  for (std::size_t i = ends; i < ends + 10; ++i) text[i] = '\0';
+  Write(text);
+  {
+    auto journal = MustOpen(Path());
+    ASSERT_NE(journal, nullptr);
+    EXPECT_EQ(journal->OpenSteps().size(), 3u);  // looked at once more
+    EXPECT_EQ(journal->Originals().size(), 3u);
+    ASSERT_TRUE(journal->RecordOriginal({"d", "", Original::Kind::kValue, "1"}).ok());
+  }
+  // An original is synced: when one stands behind the zeros they were written, and got lost.
+  text += Text().substr(Text().find("\"key\":\"d\"") - 1);
+  Write(text);
+  EXPECT_EQ(OpenFileJournal(Path()).status().code(), Code::kDataLoss);
+}
+
 TEST_F(FileJournalTest, AnyFlippedByteBeforeTheLastNewlineIsDataLossThatNamesTheLine) {
   {
     auto journal = MustOpen(Path());

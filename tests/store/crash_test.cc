@@ -9,6 +9,7 @@
 #include "controller/store/sqlite_store.h"
 #include "tests/store/identity_records.h"
 #include "tests/store/temp_dir.h"
+#include "tests/support/fork_child.h"
 
 namespace railwright {
 namespace {
@@ -116,6 +117,32 @@ TEST(CrashTest, WhatWasAcknowledgedBeforeKillNineIsThereAfterwards) {
     }
   }
   EXPECT_GT(reports_acknowledged, 30u);
+}
+
+// The store is made with SQLite's own journal and switched to the write-ahead log by the first start.
+TEST(CrashTest, AFirstStartThatDiedInItsSwitchToTheLogIsUndoneByTheNext) {
+  const TempDir directory;
+  ASSERT_TRUE(SqliteStore::Open(directory.path()).ok());
+  const pid_t child = ForkChild();
+  if (child == 0) {
+    auto database = Database::Open(directory / kStoreFile, Database::Access::kReadWrite);
+    const bool begun = database.ok() && (*database)
+                                            // More than the cache holds: some of it is in the file already.
+                                            ->Execute(
+                                                "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; "
+                                                "BEGIN IMMEDIATE; CREATE TABLE half (a); "
+                                                "INSERT INTO half VALUES (zeroblob(1000000));")
+                                            .ok();
+    _exit(begun ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  ASSERT_EQ(access((directory / (std::string(kStoreFile) + "-journal")).c_str(), F_OK), 0);
+
+  const auto store = SqliteStore::Open(directory.path());
+  ASSERT_TRUE(store.ok()) << store.status().ToString();
+  EXPECT_TRUE((*store)->AddGeneration(MakeGeneration(1)).ok());
 }
 
 }  // namespace

@@ -1,0 +1,103 @@
+// Invariants: what was promised to whom, and whether it is kept. Independent of the code under test: it
+// remembers what went over the wire and to operators, and compares.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controller/rpc/desired.h"
+#include "controller/store/store.h"
+#include "railwright/v1/agent.pb.h"
+#include "tests/sim/events.h"
+
+namespace railwright::sim {
+
+class World;
+class NodeHost;
+
+/// What one node should look like: machine path → raw value.
+struct Wished {
+  std::string node, hash;
+  std::set<std::uint64_t> generations;  ///< that say so
+  std::map<std::string, std::string> values;
+};
+
+/// The machine path of a (key, target), and what the machine holds when `value` is fulfilled.
+std::string PathOf(const std::string& key, const std::string& target);
+std::string RawOf(const std::string& key, const std::string& value);
+
+class Invariants {
+ public:
+  explicit Invariants(World& world) : world_(world) {}
+
+  // Hooks for what is not merged yet; empty: not checked.
+  /// I3: how many nodes are CHANGING now, and how many may be. For the rollout engine.
+  std::function<std::size_t()> changing;
+  std::size_t changing_cap = 0;
+  /// I7: "" or which try that was never confirmed did not end reverted. For the confirmed apply.
+  std::function<std::string()> broken_try;
+
+  // What operators were told.
+  void Proposed(const FleetState& state);
+  void Stored(const FleetState& state, const std::string& who);
+  void PauseOrdered(const Pause& pause, bool resume);
+  void PauseAnswered(const Pause& pause, bool resume, const std::string& who);
+  void ForgetOrdered(const std::string& node);
+  void Answered(const std::string& who);
+  /// I1, I5 over the store, after a restart and at the end.
+  void CheckStore(const Store& store);
+
+  // What goes over the wire.
+  void Hello(NodeHost& node, const v1::Hello& hello);
+  void FromAgent(NodeHost& node, const v1::AgentMessage& message);
+  void ReportAcked(const std::string& node, const v1::ReportAck& ack);
+
+  // What happens on a node.
+  void BeforeSet(NodeHost& node, const std::string& path, const std::string& value,
+                 const std::string& present);
+  /// `kept`: nothing kept the agent from making them durable.
+  void PausesHandled(NodeHost& node, const v1::PauseList& list, bool kept);
+  void MachineChanged(NodeHost& node);
+  void AgentDied(NodeHost& node);
+
+  /// I3, I4, I7: after every step.
+  void Check();
+  /// I6: when nothing has gone wrong for long enough.
+  void CheckConverged();
+
+  /// What the agent of a node last acknowledged; null when nothing.
+  const Wished* InForce(const std::string& node) const;
+
+ private:
+  struct NodeLedger {
+    std::uint64_t acked = 0;  // generation
+    std::string acked_hash;
+    std::uint64_t answered_report = 0;             // index in `reports` of the newest that was acknowledged
+    std::vector<std::string> reports;              // hashes, in the order sent
+    std::map<std::uint64_t, std::string> changes;  // by sequence
+    std::uint64_t stored_change = 0;               // that the controller said is stored
+    std::vector<Pause> pauses;                     // that the agent has taken in
+    bool pauses_sure = true;                       // and must remember
+    std::map<std::string, std::set<std::string>> seen;  // values that a path held once
+    std::optional<Duration> deviates_since;
+    Duration looked{0};
+    int deaths = 0;  // since the last acknowledged state
+  };
+  enum class PauseState { kSet, kCleared, kMaybe };
+
+  bool Deviates(const NodeHost& node) const;
+  void Broken(const std::string& why) const;
+
+  World& world_;
+  std::map<std::string, Wished> wishes_;         // by hash and node
+  std::map<std::uint64_t, std::string> stored_;  // generation → digest of its documents
+  std::map<std::string, NodeLedger> nodes_;
+  std::map<std::pair<std::string, std::string>, PauseState> pauses_;
+  std::set<std::string> audited_;  // who was answered Ok
+};
+
+}  // namespace railwright::sim
