@@ -31,6 +31,7 @@ class Halves : public OneNode {
     StartController();
     const Ran declared = Apply(Site(), {"--no-wait"});
     ASSERT_EQ(declared.code, 0) << declared.out << declared.err << Logs();
+    ASSERT_NO_FATAL_FAILURE(Join());
   }
   void ExpectInForce() {
     ASSERT_TRUE(Eventually([&] { return Mtu() == "4200" && Compliant() && Connected(); }, 25s)) << Logs();
@@ -58,14 +59,14 @@ class Halves : public OneNode {
   // As two units would start them.
   std::string gate() const { return directory_.path() + "/front.sock"; }
   void StartPrivileged() {
-    agent_ = Child({Binary("no_inet"), Binary("railwright-agent"), "run", "--controller", socket(), "--name",
-                    "gpu-001", "--state-dir", state_dir(), "--front-socket", gate()},
+    agent_ = Child({Binary("no_inet"), Binary("railwright-agent"), "run", "--state-dir", state_dir(),
+                    "--front-socket", gate()},
                    directory_.path() + "/agent.log");
   }
   void StartFront() {
     front_ = Child({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs",
-                    "--bounding-set=-all", Binary("railwright-agent-front"), "--controller", socket(),
-                    "--name", "gpu-001", "--state-dir", state_dir(), "--gate", gate()},
+                    "--bounding-set=-all", Binary("railwright-agent-front"), "--state-dir", state_dir(),
+                    "--gate", gate()},
                    directory_.path() + "/agent.log");
   }
   // Every number once, none missing.

@@ -22,7 +22,7 @@ std::string NetworkOf(const std::string& pid) {
 
 class WayToController : public OneNode {
  protected:
-  static constexpr const char* kController = "10.220.0.254:7443";
+  static constexpr const char* kController = "10.220.0.254";
 
   void SetUp() override {
     ASSERT_NO_FATAL_FAILURE(OneNode::SetUp());
@@ -39,7 +39,7 @@ class WayToController : public OneNode {
     Do(There({"ip", "link", "set", "peer0", "up"}));
     Do(There({"ip", "addr", "add", "10.220.0.254/24", "dev", "peer0"}));
     Do({"ip", "addr", "add", "10.220.0.1/24", "dev", "rail0"});
-    StartController(there_, {"--listen", kController, "--without-identity-or-encryption"});
+    StartController(there_, kController);
     const Ran declared = Apply(Declared(), {"--no-wait"});
     ASSERT_EQ(declared.code, 0) << declared.out << declared.err << Logs();
     Start();
@@ -53,7 +53,7 @@ class WayToController : public OneNode {
     all.insert(all.end(), words.begin(), words.end());
     return all;
   }
-  void Start() { StartAgent("gpu-001", kController, {"--without-identity-or-encryption"}); }
+  void Start() { StartAgent(); }
 
   static std::string Declared() {
     return "kind: Cluster\nname: e2e\nnodes:\n  - {name: gpu-001, role: gpu}\nports:\n"

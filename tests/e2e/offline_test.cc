@@ -8,9 +8,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "agent/identity/identity_files.h"
 #include "agent/loop/files.h"
 #include "tests/agent/temporary_directory.h"
 #include "tests/e2e/programs.h"
+#include "tests/support/test_signer.h"
 
 namespace railwright {
 namespace {
@@ -55,17 +57,14 @@ TEST(OfflineAgent, UsageErrorsExitWith64AndNameTheNearest) {
   const Ran ran = RunProgram({Binary("railwright-agent"), "stauts"});
   EXPECT_EQ(ran.code, 64);
   EXPECT_NE(ran.err.find("did you mean \"status\"?"), std::string::npos) << ran.err;
-  EXPECT_EQ(RunProgram({Binary("railwright-agent"), "run", "--name", "x"}).code, 64);
-  EXPECT_EQ(
-      RunProgram({Binary("railwright-agent"), "run", "--controller", "192.0.2.7:7443", "--name", "x"}).code,
-      64);
+  for (const char* gone : {"--controller", "--without-identity-or-encryption", "--insecure"})
+    EXPECT_EQ(RunProgram({Binary("railwright-agent"), "run", gone, "192.0.2.7:7443"}).code, 64) << gone;
 }
 
 TEST(OfflineAgent, AStateDirectoryThatCannotBeUsedIsAClearErrorOfRun) {
   TemporaryDirectory directory;
   const auto run = [&](const std::string& state_dir) {
-    return RunProgram({Binary("railwright-agent"), "run", "--controller",
-                       "unix:" + directory.path() + "/none", "--name", "x", "--state-dir", state_dir});
+    return RunProgram({Binary("railwright-agent"), "run", "--state-dir", state_dir});
   };
   const Ran nowhere = run("/no/such/place");
   EXPECT_EQ(nowhere.code, 1);
@@ -80,9 +79,8 @@ TEST(OfflineAgent, AStateDirectoryThatCannotBeUsedIsAClearErrorOfRun) {
 TEST(OfflineAgent, ADamagedJournalStopsItBeforeItWrites) {
   TemporaryDirectory directory;
   ASSERT_TRUE(WriteWhole(directory.path() + "/journal", "{\"op\":\"original\"}\n{}\n", Sync::kNone).ok());
-  const Ran ran =
-      RunProgram({Binary("railwright-agent"), "run", "--controller", "unix:" + directory.path() + "/none",
-                  "--name", "x", "--state-dir", directory.path()});
+  ASSERT_TRUE(SaveNodeTrust(directory.path(), TestSigner().Trust()).ok());
+  const Ran ran = RunProgram({Binary("railwright-agent"), "run", "--state-dir", directory.path()});
   EXPECT_EQ(ran.code, 1);
   EXPECT_NE(ran.err.find("/journal:1"), std::string::npos) << ran.err;
 }

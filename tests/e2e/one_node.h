@@ -18,12 +18,11 @@ class OneNode : public testing::Test {
  protected:
   void SetUp() override;
 
-  /// `before`: words before the program, `more`: after its own.
-  void StartController(const std::vector<std::string>& before = {},
-                       const std::vector<std::string>& more = {});
+  /// Makes its CA when there is none. `before`: words before the program. `host`: where agents reach it.
+  void StartController(const std::vector<std::string>& before = {}, const std::string& host = "127.0.0.1");
+  /// Joins first, if it has not: by a token, as an operator would have it.
   void StartAgent(const std::string& name = "gpu-001");
-  void StartAgent(const std::string& name, const std::string& controller,
-                  const std::vector<std::string>& more);
+  void Join(const std::string& name = "gpu-001", const std::vector<std::string>& more = {});
   /// Applies documents and waits until all nodes have settled; the exit code.
   Ran Apply(const std::string& yaml, const std::vector<std::string>& more = {});
   static std::string Site(const std::string& nodes = "gpu-001", int mtu = 4200);

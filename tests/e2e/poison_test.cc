@@ -1,5 +1,6 @@
 // The real agent against a controller that sends it poison.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,7 @@
 #include "tests/agent/temporary_directory.h"
 #include "tests/e2e/programs.h"
 #include "tests/session/fake_controller.h"
+#include "tests/support/test_ca.h"
 #include "tests/support/test_signer.h"
 
 namespace railwright {
@@ -75,13 +77,27 @@ TEST(PoisonedState, IsAnsweredWithANackEachTimeAndTheAgentLives) {
     stream.Write(Sealed(9, "", Overlay("gpu-001")));
     return controller.ReadAll(stream);
   });
-  controller.Listen();
   TemporaryDirectory directory;
+  const TestSigner signer;
+  const TestCa ca(signer.cluster.text());
+  ASSERT_TRUE(controller.ListenOn("127.0.0.1", tls::ServerCredentials(ca.Files(ca.Server(), directory.path()),
+                                                                      [](const auto&) { return Ok(); })));
   std::filesystem::create_directory(directory.path() + "/state");
   std::filesystem::permissions(directory.path() + "/state", std::filesystem::perms::owner_all);
   ASSERT_TRUE(SaveNodeTrust(directory.path() + "/state", TestSigner().Trust()).ok());
-  Child agent({Binary("railwright-agent"), "run", "--controller", controller.Address(), "--name", "gpu-001",
-               "--state-dir", directory.path() + "/state"},
+  const Shown shown = ca.Node(signer.uuid.text());
+  const FrontIdentity front{signer.cluster,
+                            signer.uuid,
+                            signer.node,
+                            Must(identity::PrivateKey::FromPem(shown.key)),
+                            Must(identity::Certificate::ChainFromPem(shown.chain)),
+                            ca.roots(),
+                            {Must(identity::Endpoint::Parse(controller.Address()))},
+                            {},
+                            1};
+  ASSERT_TRUE(SaveFrontIdentity(directory.path() + "/state", front, geteuid(), getegid()).ok());
+  std::filesystem::permissions(directory.path(), std::filesystem::perms(0711));
+  Child agent({Binary("railwright-agent"), "run", "--state-dir", directory.path() + "/state"},
               directory.path() + "/log");
   std::vector<v1::Nack> nacks;
   std::vector<v1::Ack> acks;

@@ -44,7 +44,7 @@ class TryOnTheWay : public OneNode {
     Do(There({"ip", "link", "set", "peer0", "mtu", "1500", "up"}));
     Do(There({"ip", "addr", "add", "10.220.0.254/24", "dev", "peer0"}));
     Do({"ip", "addr", "add", "10.220.0.1/24", "dev", "rail0"});
-    StartController(there_, {"--listen", kController, "--without-identity-or-encryption"});
+    StartController(there_, kController);
   }
   static void Do(const std::vector<std::string>& words) {
     const Ran ran = RunProgram(words);
@@ -66,7 +66,7 @@ class TryOnTheWay : public OneNode {
            "  link.mtu: {fabric: " +
            mtu + "}\n  rail.address: {fabric: declared}\n";
   }
-  void Start() { StartAgent("gpu-001", kController, {"--without-identity-or-encryption"}); }
+  void Start() { StartAgent(); }
   /// A node that is as declared, and connected.
   void BeginWell() {
     ASSERT_EQ(Apply(Declared("1500"), {"--no-wait"}).code, 0) << Logs();
@@ -218,7 +218,7 @@ TEST_F(TryOnTheWay, AControllerThatIsGoneAltogetherIsNoConfirmation) {
   meanwhile_ = [&] { controller_.Kill(); };
   ComesBack(
       "controller gone", [&] { return Mtu() == "1400"; }, [&] { return Mtu() == "1500"; });
-  StartController(there_, {"--listen", kController, "--without-identity-or-encryption"});
+  StartController(there_, kController);
   ReachesTheControllerAgain("link.mtu");
 }
 
@@ -257,9 +257,10 @@ TEST_F(TryOnTheWay, AGatewayThatIsNotThereComesBack) {
   Do(There({"ip", "addr", "add", "10.250.0.1/32", "dev", "lo"}));
   Do({"ip", "route", "add", "default", "via", "10.220.0.254", "dev", "rail0"});
   controller_.Terminate();
-  StartController(there_, {"--listen", "10.250.0.1:7443", "--without-identity-or-encryption"});
+  std::filesystem::remove_all(directory_.path() + "/controller/identity");
+  StartController(there_, "10.250.0.1");
   ASSERT_EQ(Apply(Declared("1500"), {"--no-wait"}).code, 0) << Logs();
-  StartAgent("gpu-001", "10.250.0.1:7443", {"--without-identity-or-encryption"});
+  StartAgent();
   ASSERT_TRUE(Eventually([&] { return Compliant(); })) << Logs();
   ASSERT_EQ(Apply(Declared("1500", "10.220.0.1/24", ", gateway: 10.220.0.77") +
                       "  rail.routing: {rail0: per-rail}\n",

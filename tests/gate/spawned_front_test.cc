@@ -55,8 +55,6 @@ class SpawnedFrontTest : public testing::Test {
  protected:
   SpawnOptions Options() {
     FrontOptions front;
-    front.controller = "unix:" + directory_.path() + "/nobody-listens.sock";
-    front.node = "gpu-001";
     front.state_dir = directory_.path();
     SpawnOptions options;
     options.program = Binary("railwright-agent-front");

@@ -36,10 +36,11 @@ class FakeAgent {
   /// certificate of `proved`, or its own.
   FakeAgent(const std::string& address, std::string node,
             std::chrono::seconds patience = std::chrono::seconds(30), const std::string& proved = "")
-      : node_(std::move(node)),
-        stub_(v1::AgentService::NewStub(DialTest(
-            address,
-            FleetPki::Get().ca().Credentials(FleetPki::Get().Node(proved.empty() ? node_ : proved))))) {
+      : FakeAgent(address, node, patience,
+                  FleetPki::Get().ca().Credentials(FleetPki::Get().Node(proved.empty() ? node : proved))) {}
+  FakeAgent(const std::string& address, std::string node, std::chrono::seconds patience,
+            const std::shared_ptr<grpc::ChannelCredentials>& credentials)
+      : node_(std::move(node)), stub_(v1::AgentService::NewStub(DialTest(address, credentials))) {
     context_.set_deadline(std::chrono::system_clock::now() + patience);
     context_.set_wait_for_ready(true);
     stream_ = stub_->Connect(&context_);

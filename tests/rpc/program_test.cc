@@ -1,9 +1,17 @@
 // The program itself: its commands, its errors, kill -9, SIGTERM.
 #include "tests/rpc/program.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <thread>
 
+#include "core/enrol/ask.h"
 #include "tests/rpc/fake_agent.h"
 #include "tests/store/temp_dir.h"
 
@@ -21,10 +29,57 @@ class ProgramTest : public testing::Test {
     return RunController(std::move(arguments), directory_.path());
   }
   std::unique_ptr<Program> Serve() {
-    return std::make_unique<Program>(std::vector<std::string>{"serve", "--state-dir", state()}, log());
+    return std::make_unique<Program>(
+        std::vector<std::string>{"serve", "--state-dir", state(), "--listen", agents_, "--enrol", enrol_},
+        log());
   }
-  void Init() { ASSERT_EQ(Run({"init", "--state-dir", state()}).first, 0); }
+  void Init() {
+    ASSERT_EQ(Run({"init", "--state-dir", state(), "--cluster", "pod-a", "--name", "127.0.0.1"}).first, 0);
+  }
+  /// A node's own way in, by a token of this controller's; the same for each call.
+  std::shared_ptr<grpc::ChannelCredentials> Joined(const std::string& node) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = joined_.find(node); found != joined_.end()) return found->second;
+    FakeAdmin admin(address());
+    v1::CreateTokenRequest request;
+    request.set_kind(v1::MEMBER_KIND_NODE);
+    request.set_name(node);
+    v1::CreateTokenResponse token;
+    const auto asked = admin.Ask(&v1::AdminService::Stub::CreateToken, request, &token);
+    EXPECT_TRUE(asked.ok()) << asked.error_message();
+    const auto line = Must(identity::JoinLine::Parse(token.join_line()));
+    const auto key = TestCa::NewKey();
+    std::optional<identity::IssuedAnswer> answer;
+    EXPECT_TRUE(Eventually([&] {  // the port opens within a second of the token
+      auto issued = enrol::Join(line, {node, "", {}}, key, std::chrono::system_clock::now());
+      if (issued.ok()) answer = std::move(*issued);
+      return answer.has_value();
+    }));
+    auto credentials = Must(tls::ClientCredentials(
+        {identity::Certificate::ChainToPem(answer->chain),
+         std::string(Must(key.ToPem()).Reveal()),
+         answer->roots,
+         {answer->cluster, identity::Purpose::kServer, Must(identity::ServerName::Parse("127.0.0.1"))},
+         [] { return std::chrono::system_clock::now(); }},
+        std::make_shared<tls::Verdict>()));
+    return joined_.emplace(node, std::move(credentials)).first->second;
+  }
+  /// That was free a moment ago.
+  static std::string FreeAddress() {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    close(fd);
+    return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
   TempDir directory_;
+  const std::string agents_ = FreeAddress(), enrol_ = FreeAddress();
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<grpc::ChannelCredentials>> joined_;
 };
 
 TEST_F(ProgramTest, UsageErrorsExit64AndHelpAndVersionExit0) {
@@ -65,9 +120,12 @@ TEST_F(ProgramTest, AnAddressThatIsNoneOrNotLocalIsAWrongCommandLine) {
     EXPECT_NE(text.find("expected unix:/path, 127.0.0.1:PORT, [::1]:PORT or HOST:PORT"), std::string::npos)
         << text;
   }
-  const auto [remote, why] = Run({"serve", "--state-dir", state(), "--listen", "0.0.0.0:0"});
-  EXPECT_EQ(remote, 64);
-  EXPECT_NE(why.find("--without-identity-or-encryption"), std::string::npos) << why;
+  for (const char* gone : {"--without-identity-or-encryption", "--insecure"})
+    EXPECT_EQ(Run({"serve", "--state-dir", state(), gone}).first, 64)
+        << "there is no way around certificates";
+  const auto [enrol, why] = Run({"serve", "--state-dir", state(), "--enrol", "somewhere"});
+  EXPECT_EQ(enrol, 64);
+  EXPECT_NE(why.find("--enrol"), std::string::npos) << why;
 }
 
 TEST_F(ProgramTest, ALimitOfDescriptorsThatIsLowForTheInventoryIsTold) {
@@ -135,7 +193,8 @@ TEST_F(ProgramTest, SigtermEndsItWithinThreeSecondsEvenWithClientsThatHang) {
   Init();
   const auto program = Serve();
   ASSERT_TRUE(FakeAdmin(address()).Apply(SiteYaml()).status.ok());
-  FakeAgent hanging(address(), "gpu-001"), silent(address(), "gpu-002");
+  FakeAgent hanging(agents_, "gpu-001", std::chrono::seconds(30), Joined("gpu-001"));
+  FakeAgent silent(agents_, "gpu-002", std::chrono::seconds(30), Joined("gpu-002"));
   ASSERT_TRUE(hanging.Hello());
   FakeAdmin admin(address());
   grpc::ClientContext context;
@@ -181,7 +240,7 @@ TEST_F(ProgramTest, KillNineLosesNoAcknowledgedReportOrGeneration) {
     std::vector<std::thread> threads;
     for (const char* node : {"gpu-001", "gpu-002", "gpu-003"})
       threads.emplace_back([&, node] {
-        FakeAgent agent(address(), node);
+        FakeAgent agent(agents_, node, std::chrono::seconds(30), Joined(node));
         if (!agent.Hello()) return;
         const auto welcome = agent.Await(Body::kWelcome).welcome();
         std::uint64_t change = welcome.stored_change();
@@ -221,7 +280,7 @@ TEST_F(ProgramTest, KillNineLosesNoAcknowledgedReportOrGeneration) {
     FakeAdmin admin(address());
     EXPECT_GE(admin.Status().generation(), generation);
     for (const auto& [node, change] : acknowledged) {
-      FakeAgent agent(address(), node);
+      FakeAgent agent(agents_, node, std::chrono::seconds(30), Joined(node));
       ASSERT_TRUE(agent.Hello());
       EXPECT_GE(agent.Await(Body::kWelcome).welcome().stored_change(), change) << node;
     }

@@ -17,7 +17,7 @@ void CheckFrame(const Frame& frame) {
   ALWAYS(text.size() <= 1024, text);
   const auto message = ReadFromController(frame);
   if (!message.ok()) {
-    ALWAYS(!message.status().message().empty());
+    ALWAYS(!message.status().message().empty(), frame.body);
     return;
   }
   ALWAYS(message->connection == frame.connection, frame.body);
