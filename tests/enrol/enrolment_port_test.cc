@@ -114,8 +114,8 @@ TEST_F(EnrolmentPortTest, AJoinWhoseAnswerWasLostIsMadeGoodByTheKey) {
 
 TEST_F(EnrolmentPortTest, AStrangersKeyLearnsNothingOfWhoHasJoined) {
   Open();
-  const auto issued = Must(Join(Line(), "gpu-001", NewKey()));
   const auto keep_open = Token();
+  const auto issued = Must(Join(Line(), "gpu-001", NewKey()));
   const auto stranger = NewKey();
   const auto sentence = [&](const std::string& id) {
     const auto refused = enrol::Recover(Known(), Party::kNode, id, 1, stranger, clock_.WallNow());
@@ -131,8 +131,8 @@ TEST_F(EnrolmentPortTest, AStrangersKeyLearnsNothingOfWhoHasJoined) {
 TEST_F(EnrolmentPortTest, AnotherCounterIsHeldAndABannedOneDoesNotComeBack) {
   Open();
   const auto key = NewKey();
-  const auto issued = Must(Join(Line(), "gpu-001", key));
   const auto keep_open = Token();
+  const auto issued = Must(Join(Line(), "gpu-001", key));
   ExpectRefused(enrol::Recover(Known(), Party::kNode, issued.uuid, 7, key, clock_.WallNow()), Code::kAborted,
                 "two machines hold its key");
   const auto judged = Must(enrol::Why(Known(), issued.chain, clock_.WallNow()));
@@ -146,8 +146,8 @@ TEST_F(EnrolmentPortTest, AnotherCounterIsHeldAndABannedOneDoesNotComeBack) {
 TEST_F(EnrolmentPortTest, WhyTellsTheReasonAndTheControllersClock) {
   Open();
   const auto key = NewKey();
-  const auto issued = Must(Join(Line(), "gpu-001", key));
   const auto keep_open = Token();
+  const auto issued = Must(Join(Line(), "gpu-001", key));
   const auto known = Must(enrol::Why(Known(), issued.chain, clock_.WallNow()));
   EXPECT_TRUE(known.admitted) << known.sentence;
   EXPECT_LT(std::chrono::abs(known.clock - clock_.WallNow()), 60s);

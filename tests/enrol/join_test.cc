@@ -58,6 +58,7 @@ class JoinCommand : public EnrolmentFixture {
 };
 
 TEST_F(JoinCommand, ANodeJoinsAndDoctorFindsAllButTheController) {
+  const auto keep_open = Token();
   const Said said = SayLine(Line(), {"--name", "gpu-001"});
   EXPECT_EQ(said.code, ExitCode::kDone) << said.err;
   EXPECT_NE(said.out.find("joined pod-a as gpu-001"), std::string::npos) << said.out;
@@ -68,7 +69,6 @@ TEST_F(JoinCommand, ANodeJoinsAndDoctorFindsAllButTheController) {
   EXPECT_EQ(trust.signers.keys, identity_.signers().keys);
   EXPECT_EQ(trust.uuid, front.uuid);
   EXPECT_FALSE(fs::exists(StateDir() + "/join")) << "the key is in one place";
-  const auto keep_open = Token();
   const Said doctor = Say({"doctor", "-o", "json"});
   const auto seen = nlohmann::json::parse(doctor.out);
   for (const auto& check : seen["checks"]) {
