@@ -250,6 +250,7 @@ struct Reconciler::Impl {
   std::optional<LiveTry> try_;
   std::optional<Clock::Steady> try_look_at_;
   std::map<std::string, Clock::Steady> peers_asked_;  // by port: before a try
+  Clock::Steady started_{};
 
   bool scan_ = false;    // a full scan at the next Tick
   bool rebind_ = false;  // bind the ports at the next Tick

@@ -28,6 +28,7 @@ Reconciler::Impl::Impl(Machine& machine, const Catalog& catalog,
 }
 
 Status Reconciler::Impl::Start() {
+  started_ = clock_.Now();
   TakeUpTry();
   open_steps_ = journal_.OpenSteps();
   bool made = false;

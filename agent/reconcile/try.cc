@@ -16,6 +16,8 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds kLookAgain{1};
 /// Answers to an echo on a rail take microseconds; the first one waits for ARP, too.
 constexpr milliseconds kPeerPatience{500};
+/// A life that begins dials within seconds; a controller that is away for longer is not waited for.
+constexpr std::chrono::seconds kFirstConnection{60};
 /// What was heard of the neighbours longer ago says nothing about now.
 constexpr std::chrono::seconds kPeersFresh{10};
 
@@ -93,6 +95,10 @@ bool Reconciler::Impl::JoinTry(Entry& entry) {
   const Clock::Steady now = clock_.Now();
   if (try_ && (!try_->failed.empty() || try_->confirmed))
     return wait(Awaiting(now + kLookAgain, "the end of an earlier try is still being written down"));
+  const bool connected = options_.witnesses.connected && options_.witnesses.connected();
+  if (options_.witnesses.connected && !connected && now - started_ < kFirstConnection &&
+      !ManagementHit(*entry.step, entry.wish, policy_).empty())
+    return wait(Awaiting(now + kLookAgain, "the controller, who is to confirm it, is still being dialled"));
   const std::vector<const BoundPort*> ports =
       PortsHit(machine_, *facts_, entry.wish.target.port, entry.step->blast);
   if (!PeersAsked(ports))
@@ -106,7 +112,7 @@ bool Reconciler::Impl::JoinTry(Entry& entry) {
   }
   next.generation = state_->generation;
   next.ports = state_->ports;
-  next.controller = next.controller || (options_.witnesses.connected && options_.witnesses.connected());
+  next.controller = next.controller || connected;
   const auto known = StepOf(next.steps, entry.wish.spec.key, entry.wish.spec.target);
   OpenTry::Step step = known != next.steps.end() ? *known : OpenTry::Step();
   const bool begins = known == next.steps.end() || step.to != entry.wish.desired;

@@ -283,7 +283,9 @@ constexpr std::array kPages{
     ReasonPage{"TryBegins", "RW-9089", "Not written yet: a try is about to begin.",
                "Before a change that may cut the node off, the neighbours on the rail are asked, so that it "
                "is known "
-               "who must answer afterwards; and an earlier try ends first. It takes a second."},
+               "who must answer afterwards; an earlier try ends first; and an agent that has just begun "
+               "waits up to a minute for "
+               "its controller, who is to confirm it."},
     ReasonPage{"TryFailed", "RW-9090", "The change was not confirmed in time, and was put back.",
                "A change that may take a link down or cut the node off stays only when, after it, the "
                "controller answers "

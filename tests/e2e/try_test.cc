@@ -82,7 +82,7 @@ class TryOnTheWay : public OneNode {
     if (status.is_object())
       for (const auto& finding : status["nodes"][0]["findings"])
         if (finding["key"] == key && finding["target"] == "rail0") return finding;
-    return {};
+    return nlohmann::json::object();
   }
   /// What the agent's journal says now; CLOCK_BOOTTIME in ms, 0 when no try is open.
   long long Deadline() const {

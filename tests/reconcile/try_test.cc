@@ -165,7 +165,10 @@ TEST_F(TryTest, WhoWasNotThereBeforeIsNotDemandedAndThatIsTold) {
   neighbours.awake.clear();
   machine.Put(kCarrier, "0");
   Begin(Mtu(1));
-  Live(5s);
+  Live(50s);
+  EXPECT_EQ(MtuNow(), "1500") << "a new life dials first";
+  EXPECT_EQ(Of("link.mtu", "rail0").reason, "TryBegins");
+  Live(15s);
   EXPECT_EQ(MtuNow(), "4200");
   EXPECT_FALSE(Open());
   const auto messages = Messages(ChangeKind::kIntended);
