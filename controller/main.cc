@@ -216,6 +216,9 @@ int Serve(const Options& options) {
   if (const auto renewed = identity->RenewIfDue(clock.WallNow()); !renewed.ok())
     return Fail(renewed.status());
 
+  Registry registry(**store, *identity->issuer(), clock);
+  if (const Status known = registry.Load(); !known.ok()) return Fail(known);
+
   // Who signs what the nodes get.
   const std::string restore_hint =
       ". Restore a backup: railwright-controller restore FILE --state-dir " + options.state_dir;
@@ -223,7 +226,10 @@ int Serve(const Options& options) {
   if (!statements.ok()) return Fail(statements.status());
   StateSigner signer(
       {.cluster = identity->cluster(), .signers = identity->signers(), .key = identity->signer()},
-      **statements, clock);
+      **statements, clock, [&registry](const std::string& node) {
+        const auto member = registry.Find(MemberKind::kNode, node);
+        return member.ok() ? member->uuid : std::string();
+      });
   if (const Status known = signer.Load(); !known.ok())
     return Fail(Status(known.code(), known.message() + restore_hint));
   if (identity->signer() == nullptr)
@@ -238,8 +244,6 @@ int Serve(const Options& options) {
   AdminDesk desk(core, **store, catalog, clock);
 
   // Who may come in: the CA's word, what the registry makes of it, and the role that each call needs.
-  Registry registry(**store, *identity->issuer(), clock);
-  if (const Status known = registry.Load(); !known.ok()) return Fail(known);
   Door door(
       identity->cluster(), [roots = identity->roots()] { return roots; },
       [&registry](const identity::Peer& peer) { return registry.Judge(peer); }, clock);
