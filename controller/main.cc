@@ -32,6 +32,7 @@
 #include "controller/rpc/descriptors.h"
 #include "controller/rpc/host_names.h"
 #include "controller/rpc/rpc_server.h"
+#include "controller/rpc/self_probe.h"
 #include "controller/sign/state_signer.h"
 #include "controller/store/store.h"
 
@@ -164,6 +165,25 @@ std::vector<identity::Endpoint> Served(const identity::ServerName& name,
   return served;
 }
 
+/// Where the probe dials: the first port that strangers can reach, as this host reaches it.
+Address ProbedAddress(const std::vector<Address>& addresses) {
+  for (Address address : addresses) {
+    if (address.kind != Address::Kind::kTcp) continue;
+    if (address.host == "0.0.0.0") address.host = "127.0.0.1";
+    if (address.host == "::") address.host = "::1";
+    return address;
+  }
+  return addresses.front();
+}
+
+/// systemd ends and starts this process when the probe stays unanswered for WatchdogSec.
+void FeedWatchdog(const Status& status, int misses) {
+  if (status.ok())
+    sd_notify(0, "WATCHDOG=1");
+  else
+    spdlog::error("this controller does not answer its own call ({} in a row): {}", misses, status.message());
+}
+
 /// What must be looked at from time to time: the controller's own certificate.
 void KeepFresh(ControllerIdentity& identity, EnrolmentPort& enrolment, const Clock& clock) {
   const auto renewed = identity.RenewIfDue(clock.WallNow());
@@ -244,9 +264,14 @@ int Serve(const Options& options) {
   AdminDesk desk(core, **store, catalog, clock);
 
   // Who may come in: the CA's word, what the registry makes of it, and the role that each call needs.
+  SelfProbe probe(*identity->issuer(), {ProbedAddress(*addresses), std::chrono::seconds(10),
+                                        std::chrono::seconds(5), FeedWatchdog});
   Door door(
       identity->cluster(), [roots = identity->roots()] { return roots; },
-      [&registry](const identity::Peer& peer) { return registry.Judge(peer); }, clock);
+      [&registry, &probe](const identity::Peer& peer) {
+        return probe.IsMine(peer) ? SelfProbe::AsCaller(peer) : registry.Judge(peer);
+      },
+      clock);
   std::vector<identity::Endpoint> joins;
   if (enrol) joins.push_back({identity->names().front(), enrol->port});
   EnrolmentPort enrolment(registry, clock,
@@ -277,6 +302,7 @@ int Serve(const Options& options) {
   spdlog::info("railwright-controller {} serves generation {} from {}", RAILWRIGHT_VERSION,
                core.view()->state->number(), options.state_dir);
   sd_notify(0, "READY=1");
+  probe.Start();
 
   int signal_number = -1;
   while (signal_number < 0) {
