@@ -64,7 +64,9 @@ void OneNode::Join(const std::string& name, const std::vector<std::string>& more
 }
 
 void OneNode::StartAgent(const std::string& name) {
-  if (access((state_dir() + "/trust/node").c_str(), F_OK) != 0) ASSERT_NO_FATAL_FAILURE(Join(name));
+  if (access((state_dir() + "/trust/node").c_str(), F_OK) != 0) {
+    ASSERT_NO_FATAL_FAILURE(Join(name));
+  }
   agent_ = Child({Binary("railwright-agent"), "run", "--state-dir", state_dir()},
                  directory_.path() + "/agent.log");
 }

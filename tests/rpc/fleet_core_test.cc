@@ -10,6 +10,7 @@
 #include "tests/rpc/memory_store.h"
 #include "tests/rpc/site.h"
 #include "tests/support/sim_clock.h"
+#include "tests/support/test_endorser.h"
 
 namespace railwright {
 namespace {
@@ -20,6 +21,7 @@ class AckedLink final : public AgentLink {
   explicit AckedLink(std::function<void()> on_ack = [] {}) : on_ack_(std::move(on_ack)) {
     caller_.kind = Caller::Kind::kNode;
     caller_.name = "gpu-001";
+    caller_.uuid = TestUuidOf("gpu-001");
   }
   const Caller& caller() const override { return caller_; }
   bool Send(Outbound message) override {

@@ -21,6 +21,7 @@ class FakeLink final : public AgentLink {
   /// Of a stream whose certificate is that node's.
   explicit FakeLink(std::string node = "gpu-001") {
     caller_.kind = Caller::Kind::kNode;
+    caller_.uuid = TestUuidOf(node);
     caller_.name = std::move(node);
   }
   const Caller& caller() const override { return caller_; }

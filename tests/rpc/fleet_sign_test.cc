@@ -153,7 +153,7 @@ TEST_F(FleetSignTest, WithTheKeyElsewhereAGenerationIsStoredAndSentWhenItIsSigne
   model_->EndBatch();
   ASSERT_EQ(waiting.size(), 4u) << "also the nodes that are away";
   SignatureOrder order;
-  order.who = "ann";
+  order.by.who = "ann";
   for (const Unsigned& one : waiting)
     order.offers.push_back(
         {one.node, one.statement, *identity::SignStatement(one.statement, endorser_.key.key)});

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 /// A way without certificates, to a fake that is in this process. The programs have none like it.
 inline std::function<Result<Way>()> To(const std::string& address) {
   return [address]() -> Result<Way> {
-    return Way{.controller = address, .credentials = grpc::InsecureChannelCredentials()};
+    return Way{.controller = address, .credentials = grpc::InsecureChannelCredentials(), .node = {}};
   };
 }
 

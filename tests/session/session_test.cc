@@ -363,7 +363,7 @@ TEST(Session, WhoHangsUpInTheHandshakeIsAskedWhyElsewhere) {
   SessionOptions options = Options(controller);
   const auto node = ours.Node("0f2a7c1e-6b1d-4c55-9a57-2f1f6d8a9b01");
   options.way = [&]() -> Result<Way> {
-    Way way{.controller = controller.Address(), .credentials = nullptr};
+    Way way{.controller = controller.Address(), .credentials = nullptr, .node = {}};
     way.credentials = Must(tls::ClientCredentials(ours.Terms(node), way.verdict));
     return way;
   };
@@ -391,7 +391,7 @@ TEST(Session, AControllerThatIsAnotherIsNamedByWhatItShows) {
   SessionOptions options = Options(controller);
   const auto node = ours.Node("0f2a7c1e-6b1d-4c55-9a57-2f1f6d8a9b01");
   options.way = [&]() -> Result<Way> {
-    Way way{.controller = controller.Address(), .credentials = nullptr};
+    Way way{.controller = controller.Address(), .credentials = nullptr, .node = {}};
     way.credentials = Must(tls::ClientCredentials(ours.Terms(node), way.verdict));
     return way;
   };

@@ -4,6 +4,7 @@
 
 #include "tests/sim/network.h"
 #include "tests/sim/world.h"
+#include "tests/support/test_endorser.h"
 
 namespace railwright::sim {
 namespace {
@@ -24,6 +25,8 @@ ControllerHost::ControllerHost(World& world, Random random)
 ControllerHost::~ControllerHost() {
   disk_.ask = {};  // the world that it would tell is half gone
   model_.reset();
+  signer_.reset();
+  statements_.reset();
   store_.reset();
   Disks::All().Remove(disk_);
 }
@@ -61,7 +64,13 @@ void ControllerHost::Boot() {
   running_ = true;
   const auto start = [&]() -> Status {
     RW_ASSIGN_OR_RETURN(store_, OpenSqliteStore(disk_.folder()));
-    auto model = std::make_unique<FleetModel>(*store_, clock_, catalog(), FleetOptions{});
+    RW_ASSIGN_OR_RETURN(statements_, OpenSqliteStatements(disk_.folder()));
+    signer_.emplace(SigningTerms{.cluster = key_.cluster, .signers = key_.Trust().signers, .key = &key_.key},
+                    *statements_, clock_, TestUuidOf);
+    RW_RETURN_IF_ERROR(signer_->Load());
+    FleetOptions options;
+    options.endorser = &*signer_;
+    auto model = std::make_unique<FleetModel>(*store_, clock_, catalog(), options);
     RW_RETURN_IF_ERROR(model->Load());
     model_ = std::move(model);
     return Ok();
@@ -141,6 +150,8 @@ void ControllerHost::Buried(Duration until_boot, bool told) {
   ++life_;
   running_ = ending_batch_ = false;
   model_.reset();
+  signer_.reset();
+  statements_.reset();
   store_.reset();
   for (const auto& stream : streams_) stream->ControllerClosed(told);
   streams_.clear();

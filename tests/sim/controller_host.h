@@ -4,13 +4,17 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "controller/rpc/fleet_model.h"
+#include "controller/sign/state_signer.h"
+#include "controller/store/statement_store.h"
 #include "tests/sim/disk.h"
 #include "tests/sim/events.h"
 #include "tests/sim/random.h"
+#include "tests/support/test_signer.h"
 
 namespace railwright::sim {
 
@@ -55,6 +59,9 @@ class ControllerHost {
   Disk disk_;
   HostClock clock_;
   std::unique_ptr<Store> store_;
+  const TestSigner key_;  // of this controller's, in all its lives
+  std::unique_ptr<StatementStore> statements_;
+  std::optional<StateSigner> signer_;
   std::unique_ptr<FleetModel> model_;
   std::vector<std::shared_ptr<Stream>> streams_;  // in order of their dials
   std::uint64_t life_ = 0;

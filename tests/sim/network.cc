@@ -7,6 +7,7 @@
 #include "tests/sim/controller_host.h"
 #include "tests/sim/node_host.h"
 #include "tests/sim/world.h"
+#include "tests/support/test_endorser.h"
 
 namespace railwright::sim {
 namespace {
@@ -105,6 +106,12 @@ void Stream::End(const Status&) {
 void Stream::Consumed() {
   --in_core_;
   PumpUp();
+}
+
+Stream::Stream(World& world, NodeHost& node) : world_(world), node_(node) {
+  caller_.kind = Caller::Kind::kNode;
+  caller_.name = node.name();
+  caller_.uuid = TestUuidOf(caller_.name);
 }
 
 std::string Stream::peer() const { return "ipv4:10.0.0.2:40412 (" + node_.name() + ")"; }

@@ -21,7 +21,7 @@ class NodeHost;
 /// One stream. Made by the dialler; the controller's end is its AgentLink side.
 class Stream final : public AgentLink, public std::enable_shared_from_this<Stream> {
  public:
-  Stream(World& world, NodeHost& node) : world_(world), node_(node) {}
+  Stream(World& world, NodeHost& node);
 
   // The agent's end.
   void FromAgent(v1::AgentMessage message);
@@ -33,6 +33,7 @@ class Stream final : public AgentLink, public std::enable_shared_from_this<Strea
   void Refuse(const v1::Refusal& refusal) override;
   void End(const Status& why) override;
   void Consumed() override;
+  const Caller& caller() const override { return caller_; }
   std::string peer() const override;
   /// The controller's process is gone; `told`: the agent will see it.
   void ControllerClosed(bool told);
@@ -54,6 +55,7 @@ class Stream final : public AgentLink, public std::enable_shared_from_this<Strea
 
   World& world_;
   NodeHost& node_;
+  Caller caller_;
   std::deque<v1::AgentMessage> up_;
   bool up_end_ = false, up_moving_ = false;
   int in_core_ = 0;

@@ -5,6 +5,7 @@
 #include "agent/journal/file_journal.h"
 #include "tests/sim/network.h"
 #include "tests/sim/world.h"
+#include "tests/support/test_endorser.h"
 
 namespace railwright {
 std::unique_ptr<const Setting> make_link_mtu();
@@ -102,20 +103,22 @@ void NodeHost::Boot() {
     reconciler.seed = random_.Next();
     agent_ = std::make_unique<NodeAgent>(
         options, reconciler,
-        NodeAgent::Parts{machine_,
-                         catalog_,
-                         checks_,
-                         *journal_,
-                         *state_dir_,
-                         clock_,
-                         [this](ToController message) { dialler_->Send(std::move(message)); },
-                         [this] { return dialler_->StateText(); },
-                         [](int) { return false; },
-                         [this](LogLevel level, const std::string& line) {
-                           if (!dead() && level != LogLevel::kInfo) world_.Trace(name_ + " says: " + line);
-                         },
-                         {},
-                         [](const std::string&) { return Result<std::string>(std::string("eno1")); }});
+        NodeAgent::Parts{
+            machine_,
+            catalog_,
+            checks_,
+            *journal_,
+            *state_dir_,
+            clock_,
+            [this](ToController message) { dialler_->Send(std::move(message)); },
+            [this] { return dialler_->StateText(); },
+            [](int) { return false; },
+            [this](LogLevel level, const std::string& line) {
+              if (!dead() && level != LogLevel::kInfo) world_.Trace(name_ + " says: " + line);
+            },
+            {},
+            [](const std::string&) { return Result<std::string>(std::string("eno1")); },
+            [this]() -> Result<NodeTrust> { return TestSigner(name_, TestUuidOf(name_)).Trust(); }});
     return agent_->Start();
   };
   const Status status = start();

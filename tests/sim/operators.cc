@@ -149,7 +149,7 @@ void Operators::Forget() {
     if (node == nullptr || node->declared) return;
     world_.Trace(who + " forgets " + name);
     world_.invariants.ForgetOrdered(name);
-    model.Forget(name, who, [this, who](const Status& status, const std::vector<Pause>&) {
+    model.Forget(name, {.who = who}, [this, who](const Status& status, const std::vector<Pause>&) {
       if (world_.controller->dead() || !status.ok()) return;
       ++answered_;
       world_.invariants.Answered(who);
