@@ -142,7 +142,7 @@ TEST(CrashTest, AFirstStartThatDiedInItsSwitchToTheLogIsUndoneByTheNext) {
 
   const auto store = SqliteStore::Open(directory.path());
   ASSERT_TRUE(store.ok()) << store.status().ToString();
-  EXPECT_TRUE((*store)->AddGeneration(MakeGeneration(1)).ok());
+  EXPECT_TRUE((*store)->AddGeneration(MakeGeneration(1), {}).ok());
 }
 
 }  // namespace
