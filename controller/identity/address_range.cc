@@ -25,8 +25,8 @@ Result<Cidr> ParsePlain(std::string_view text) {
 
 Result<Cidr> ParseRange(std::string_view text) {
   const auto bad = [&](const std::string& why) {
-    return Status(Code::kInvalidArgument,
-                  "\"" + Brief(text) + "\" is no range of addresses: " + why + "; allowed: 10.1.0.0/16, 2001:db8::/32");
+    return Status(Code::kInvalidArgument, "\"" + Brief(text) + "\" is no range of addresses: " + why +
+                                              "; allowed: 10.1.0.0/16, 2001:db8::/32");
   };
   auto range = text.find('/') == std::string_view::npos ? ParsePlain(text) : Cidr::Parse(text);
   if (!range.ok()) return bad(range.status().message());

@@ -66,8 +66,8 @@ const std::vector<Row>& Map() {
        {"fcntl", "unistd", "sys/", "nlohmann/"}},
       {"controller/enrol",
        {"railwright/", "core/identity/", "controller/identity/"},
-       {"openssl/", "spdlog/", "fcntl", "unistd", "sys/", "poll.h", "netdb.h", "netinet/", "arpa/", "pthread.h",
-        "signal.h"}},
+       {"openssl/", "spdlog/", "fcntl", "unistd", "sys/", "poll.h", "netdb.h", "netinet/", "arpa/",
+        "pthread.h", "signal.h"}},
       // Of the store it knows one contract, and no SQL.
       {"controller/sign", {"railwright/", "core/identity/", "controller/store/statement_store.h"}, {}},
       {"controller/store",
