@@ -234,6 +234,11 @@ Status GiveFront(const std::string& state_dir, unsigned owner_uid, unsigned owne
   }
   if (given.ok() && ::fchown(dir, owner_uid, owner_gid) != 0) given = FromErrno(errno, folder);
   ::close(dir);
+  // On the way there: to be passed, not to be looked into.
+  struct stat above {};
+  if (given.ok() && (::stat(state_dir.c_str(), &above) != 0 ||
+                     ::chmod(state_dir.c_str(), (above.st_mode & 07777) | 0011) != 0))
+    given = FromErrno(errno, state_dir);
   return given;
 }
 

@@ -46,8 +46,8 @@ Result<NodeTrust> LoadNodeTrust(const std::string& state_dir);
 /// directories are made with mode 0700; `front` is given to `owner_uid` and `owner_gid`.
 Status SaveFrontIdentity(const std::string& state_dir, const FrontIdentity& identity, unsigned owner_uid,
                          unsigned owner_gid);
-/// Gives the folder of the front, and what is in it, to whoever the front runs as; ok when there is none.
-/// Links are not followed.
+/// Gives the folder of the front, and what is in it, to whoever the front runs as, and lets everybody pass
+/// through the state directory (mode 0711); ok when there is none. Links are not followed.
 Status GiveFront(const std::string& state_dir, unsigned owner_uid, unsigned owner_gid);
 /// After a renewal: chain, roots, counter.
 Status SaveRenewed(const std::string& state_dir, const FrontIdentity& identity);
