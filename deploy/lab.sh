@@ -103,10 +103,10 @@ lab_up() {
   echo "$nodes" > "$state/nodes"
   echo "$bin" > "$state/bin"
   trap '[ $? -eq 0 ] || echo "lab: what was started is left as it is, for a look; to remove it: sudo deploy/lab.sh down" >&2' EXIT
-  booted=$SECONDS
   leaf_up "$nodes"
+  controller_up                              # first: each guest is handed its own line to join by
+  booted=$SECONDS
   guests_start "$nodes"
-  controller_up
   site_apply "$nodes" "$profile"
   site_wait 300
   : > "$state/up"

@@ -64,13 +64,16 @@ finish() {
 trap finish EXIT
 trap 'echo; echo "quickstart: interrupted, cleaning up" >&2; exit 130' INT TERM
 
-say "Starting a controller (SQLite) and $nodes agents, each in a network namespace of its own"
+say "Starting a controller (SQLite, a CA of its own) and $nodes nodes, each a network namespace"
 cluster_up "$nodes"
 
 say "The inventory: which nodes there are, and which of their ports are the fabric's"
 cat "$site_dir/inventory.yaml"
 railctl apply -f "$site_dir/inventory.yaml" --yes --no-wait
 wait_until 150 "all agents are connected" all_connected "$nodes"
+
+say "railctl get members: who has a certificate"
+railctl get members
 
 say "The profile: what they shall be"
 cat "$site_dir/profile.yaml"

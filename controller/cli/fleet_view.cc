@@ -39,7 +39,7 @@ NodeView JudgeNode(const v1::NodeStatus& status, std::chrono::system_clock::time
     node.unreachable = true;
     node.verdict = Verdict::kUnknown;
     node.note = status.last_seen_unix_us() == 0
-                    ? "never seen: is railwright-agent running there, with --name " + status.node() + "?"
+                    ? "never seen: has it joined (railctl get members), and does railwright-agent run there?"
                     : "silent; last seen " + SeenText(status.last_seen_unix_us(), now);
     return node;
   }

@@ -4,8 +4,10 @@
 
 work=/run/railwright-quickstart
 site_dir=$work/site
-export RAILCTL_CONTROLLER=unix:$work/controller/controller.sock
+export RAILCTL_CONTROLLER=unix:$work/controller/controller.sock   # root on this host; everybody else needs a login
 leaf=rw-leaf
+management_net=198.18.76                     # of the range for benchmarks (RFC 2544), and seen in these namespaces only
+controller=$management_net.254
 
 say() { printf '\n\033[1m== %s\033[0m\n' "$*" | if [ -t 1 ]; then cat; else sed 's/\x1b\[[0-9;]*m//g'; fi; }
 node_name() { printf 'node-%d' "$1"; }
@@ -31,6 +33,7 @@ nodes:
 ports:
   - {name: rail0, select: {netdev: rail0}, role: fabric, address: "10.210.0.{index}/24"}
   - {name: rail1, select: {netdev: rail1}, role: fabric, address: "10.211.0.{index}/24"}
+  - {name: mgmt, select: {netdev: mgmt0}, role: management}
 YAML
   cat > "$site_dir/profile.yaml" <<YAML
 kind: Profile
@@ -51,40 +54,68 @@ settings:
 YAML
 }
 
-cluster_up() {
-  local count=$1 i node ns
-  mkdir -p "$work/controller"
-  write_site "$count"
-  railwright-controller serve --state-dir "$work/controller" --listen "unix:$work/controller/controller.sock" \
-    > "$work/controller/log" 2>&1 &
-  echo $! > "$work/controller/pid"
-
-  # The half of an agent that talks to the network is nobody, and this folder is gone with the quickstart.
-  wait_until 100 "the controller listens" test -S "$work/controller/controller.sock"
-  chmod 0666 "$work/controller/controller.sock"
-
+# The leaf, and behind it the controller: a bridge a rail, one for management.
+leaf_up() {
+  local bridge
   ip netns add "$leaf"
-  for rail in 0 1; do
-    ip -n "$leaf" link add "br$rail" type bridge
-    ip -n "$leaf" link set "br$rail" mtu 9000 up
+  for bridge in br0 br1 mgmt; do
+    ip -n "$leaf" link add "$bridge" type bridge
+    ip -n "$leaf" link set "$bridge" mtu 9000 up
   done
-  for i in $(seq 1 "$count"); do
-    node=$(node_name "$i")
-    ns=$(netns_of "$node")
-    ip netns add "$ns"
-    ip -n "$ns" link set lo up
-    for rail in 0 1; do
-      # Both ends are born in their namespaces, so that the host never sees a link.
-      ip -n "$leaf" link add "n${i}r$rail" mtu 9000 type veth peer name "rail$rail" netns "$ns"
-      ip -n "$leaf" link set "n${i}r$rail" master "br$rail" up
-      ip -n "$ns" link set "rail$rail" mtu 1500 up
-    done
-    mkdir -p "$work/$node"
-    ip netns exec "$ns" deploy/quickstart/node.sh "$work/$node" "$node" \
-      "unix:$work/controller/controller.sock" > "$work/$node/log" 2>&1 &
-    echo $! > "$work/$node/pid"
-  done
+  ip -n "$leaf" addr add "$controller/24" dev mgmt
+}
+
+# wire NS NAME BRIDGE PORT MTU: both ends are born in their namespaces, so that the host never sees a link.
+wire() {
+  ip -n "$leaf" link add "$4" mtu 9000 type veth peer name "$2" netns "$1"
+  ip -n "$leaf" link set "$4" master "$3" up
+  ip -n "$1" link set "$2" mtu "$5" up
+}
+
+node_up() {
+  local i=$1 ns rail
+  ns=$(netns_of "$(node_name "$i")")
+  ip netns add "$ns"
+  ip -n "$ns" link set lo up
+  for rail in 0 1; do wire "$ns" "rail$rail" "br$rail" "n${i}r$rail" 1500; done
+  wire "$ns" mgmt0 mgmt "n${i}m" 1500
+  ip -n "$ns" addr add "$management_net.$i/24" dev mgmt0
+  mkdir -p "$work/$(node_name "$i")"
+}
+
+controller_up() {
+  local dir=$work/controller
+  # Its next step is the next line here.
+  railwright-controller init --state-dir "$dir" --cluster quickstart --name "$controller" | sed '/^next:/d'
+  nsenter --net="/run/netns/$leaf" -- railwright-controller serve --state-dir "$dir" \
+    --listen "$controller:7443" --enrol "$controller:7444" > "$dir/log" 2>&1 &
+  echo $! > "$dir/pid"
   wait_until 100 "the controller answers" railctl version
+}
+
+# join NODE: a line that counts once goes from the controller to the node. Never into an argument: those are seen by all.
+join() {
+  railctl token create "$1" 2> "$work/$1/token.log" |
+    ip netns exec "$(netns_of "$1")" railwright-agent join --line - --state-dir "$work/$1/state" > "$work/$1/join.log" ||
+    { cat "$work/$1/token.log" >&2; echo "quickstart: $1 did not join" >&2; return 1; }
+  sed -n 1p "$work/$1/join.log"
+}
+
+agent_up() {
+  ip netns exec "$(netns_of "$1")" deploy/quickstart/node.sh "$work/$1" > "$work/$1/log" 2>&1 &
+  echo $! > "$work/$1/pid"
+}
+
+cluster_up() {
+  local count=$1 i
+  mkdir -p "$work"
+  write_site "$count"
+  leaf_up
+  for i in $(seq "$count"); do node_up "$i"; done
+  controller_up
+  say "Each node joins: railctl token create NODE | railwright-agent join --line -"
+  for i in $(seq "$count"); do join "$(node_name "$i")"; done
+  for i in $(seq "$count"); do agent_up "$(node_name "$i")"; done
 }
 
 # wait_until TENTHS WHAT COMMAND…: tries COMMAND every 0.1 s.
@@ -134,6 +165,7 @@ Left running (--keep). To use it:
   export PATH=$PWD/build/release/bin:\$PATH RAILCTL_CONTROLLER=$RAILCTL_CONTROLLER
   railctl status · railctl watch · railctl why node-1 link.mtu
   ip netns exec rw-node-1 ip link set rail0 mtu 1500        # break something
+  railctl get members · railctl node evict node-1           # who has joined; out within a second
 To end it:
   sudo ./deploy/quickstart.sh --down
 TXT

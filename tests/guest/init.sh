@@ -20,10 +20,10 @@ is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "$2" "$3"; fi; }
 has() { case "$3" in *"$2"*) pass "$1" ;; *) fail "$1" "$2" "$3" ;; esac; }
 
 mkdir -p /run/c /run/a
-socket=unix:/run/c/controller.sock
-export RAILCTL_CONTROLLER=$socket
+export RAILCTL_CONTROLLER=unix:/run/c/controller.sock
 configfs=/sys/kernel/config/rdma_cm/rxe0
-railwright-controller serve --state-dir /run/c --listen $socket > /run/c/log 2>&1 &
+railwright-controller init --state-dir /run/c --cluster guest --name 127.0.0.1 > /run/c/log 2>&1
+railwright-controller serve --state-dir /run/c --listen 127.0.0.1:7443 --enrol 127.0.0.1:7444 >> /run/c/log 2>&1 &
 controller=$!
 cat > /run/inventory.yaml <<'YAML'
 kind: Cluster
@@ -48,10 +48,11 @@ settings:
   kernel.cmdline: iommu=pt
   package.guest: ">=1.0"
 YAML
-railwright-agent run --controller $socket --name guest-1 --state-dir /run/a > /run/a/log 2>&1 &
-agent=$!
 seq 100 | while read -r _; do railctl version > /dev/null 2>&1 && break; sleep 0.2; done
-chmod 666 "${socket#unix:}"  # the agent's half on the network is nobody
+railctl token create guest-1 2> /run/a/token.log | railwright-agent join --line - --state-dir /run/a > /run/a/log 2>&1
+has a_line_makes_it_a_member "joined guest as guest-1" "$(cat /run/a/log)"
+railwright-agent run --state-dir /run/a >> /run/a/log 2>&1 &
+agent=$!
 
 railctl apply -f /run/inventory.yaml --yes --no-wait > /run/apply.log 2>&1
 seq 100 | while read -r _; do railctl get nodes -o yaml 2>/dev/null | grep -q 'connected: true' && break; sleep 0.2; done
@@ -106,7 +107,8 @@ kill -TERM $controller
 
 # On a failure the logs are what one wants to see.
 echo "GUEST-LOG apply";  cat /run/apply.log
-echo "GUEST-LOG agent";  tail -n 30 /run/a/log
+echo "GUEST-LOG agent";  cat /run/a/token.log; tail -n 30 /run/a/log
+echo "GUEST-LOG controller"; tail -n 10 /run/c/log
 echo "GUEST-LOG status"; cat /run/status.yaml
 echo GUEST-END
 poweroff -f

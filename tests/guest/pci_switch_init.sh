@@ -12,6 +12,7 @@ ip link set lo up
 
 pass() { echo "GUEST-PASS $1"; }
 fail() { echo "GUEST-FAIL $1: wanted \"$2\", got \"$3\""; }
+has() { case "$3" in *"$2"*) pass "$1" ;; *) fail "$1" "$2" "$3" ;; esac; }
 is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "$2" "$3"; fi; }
 
 # Two bytes of a function's configuration space, as "ffff".
@@ -35,10 +36,10 @@ echo  # the kernel's last line has no end yet
 is acs_is_on 001d "$(word $root "$at")"
 is acs_of_the_other_way_is_on 001d "$(word $apart "$at")"
 
-socket=unix:/run/c/controller.sock
-export RAILCTL_CONTROLLER=$socket
+export RAILCTL_CONTROLLER=unix:/run/c/controller.sock
 mkdir -p /run/c /run/a
-railwright-controller serve --state-dir /run/c --listen $socket > /run/c/log 2>&1 &
+railwright-controller init --state-dir /run/c --cluster guest --name 127.0.0.1 > /run/c/log 2>&1
+railwright-controller serve --state-dir /run/c --listen 127.0.0.1:7443 --enrol 127.0.0.1:7444 >> /run/c/log 2>&1 &
 # The interface whose host bridge is the second NUMA node's.
 far=none
 for device in /sys/bus/pci/devices/*; do
@@ -61,10 +62,11 @@ profile() {
   sleep 1
   railctl status -o yaml > /run/status.yaml 2>&1
 }
-railwright-agent run --controller $socket --name guest-1 --state-dir /run/a > /run/a/log 2>&1 &
-agent=$!
 seq 100 | while read -r _; do railctl version > /dev/null 2>&1 && break; sleep 0.2; done
-chmod 666 "${socket#unix:}"  # the agent's half on the network is nobody
+railctl token create guest-1 2> /run/a/token.log | railwright-agent join --line - --state-dir /run/a > /run/a/log 2>&1
+has a_line_makes_it_a_member "joined guest as guest-1" "$(cat /run/a/log)"
+railwright-agent run --state-dir /run/a >> /run/a/log 2>&1 &
+agent=$!
 railctl apply -f /run/inventory.yaml --yes --no-wait > /run/apply.log 2>&1
 seq 100 | while read -r _; do railctl get nodes -o yaml 2>/dev/null | grep -q 'connected: true' && break; sleep 0.2; done
 profile acs pcie.acs path-direct
@@ -138,7 +140,8 @@ place 3 2
 is interrupts_that_came_back_are_compliant "Compliant " "$(irq_verdict 'Compliant ')"
 
 echo "GUEST-LOG apply";  cat /run/apply.log
-echo "GUEST-LOG agent";  tail -n 30 /run/a/log
+echo "GUEST-LOG agent";  cat /run/a/token.log; tail -n 30 /run/a/log
+echo "GUEST-LOG controller"; tail -n 10 /run/c/log
 echo "GUEST-LOG status"; cat /run/status.yaml
 echo GUEST-END
 poweroff -f

@@ -18,11 +18,14 @@ guest_start() {
   nic() { printf 'virtio-net-pci,netdev=%s,mac=%s:%s,romfile=%s' "$1" "$mac" "$2" ''; }
   mkdir -p "$dir"
   : > "$dir/console"
+  # Not on the kernel's command line, which everybody in the guest and on this host may read.
+  join_line "$n" "$dir/join"
   if ! in_leaf qemu-system-x86_64 -name "$(node_name "$n")" -pidfile "$dir/pid" -daemonize -display none -nodefaults -no-reboot \
     -M q35 -accel tcg,thread=multi,tb-size=128 -cpu max -smp 1 -m "$guest_memory" \
     -serial "file:$dir/console" -serial pty \
     -kernel "$kernel/vmlinuz" -initrd "$initrd" \
     -append "$guest_cmdline $cmdline lab.node=$n" \
+    -fw_cfg "name=opt/org.railwright/join,file=$dir/join" \
     -netdev "tap,id=m,ifname=n${n}m,script=no,downscript=no" \
     -netdev "tap,id=r0,ifname=n${n}r0,script=no,downscript=no" \
     -netdev "tap,id=r1,ifname=n${n}r1,script=no,downscript=no" \
@@ -34,6 +37,7 @@ guest_start() {
     cat "$dir/qemu.log" >&2
     die "QEMU did not start guest $n (above)" "deploy/lab.sh down"
   fi
+  rm -f "$dir/join" "$dir/join.log"            # QEMU has read it
   sed -n 's/.*redirected to \([^ ]*\).*/\1/p' "$dir/qemu.log" > "$dir/tty"
 }
 

@@ -6,7 +6,7 @@
 
 image_programs=(nft rdma ip dcb tc bridge ethtool setpci lspci ib_send_lat ib_write_bw ibv_devinfo kmod dpkg dpkg-deb dpkg-split tar)
 image_modules=(virtio_net crc32_generic crc32c_generic rdma_rxe rdma_ucm rdma_cm ib_uverbs nf_tables nft_ct nft_limit
-               nft_log nft_reject_inet nf_conntrack configfs dummy sch_netem)
+               nft_log nft_reject_inet nf_conntrack configfs dummy sch_netem qemu_fw_cfg)
 lab_nic=$build_dir/nic                       # rwlab.ko and its fellows, where tests/lab/nic is there to be built
 lab_ofed=$build_dir/ofed                     # two releases of a small OFED package, with the lab's NIC
 
@@ -59,7 +59,7 @@ pack_base() {
   printf 'Package: rdma-core\nStatus: install ok installed\nVersion: 44.0-2\nArchitecture: amd64\nMaintainer: Debian\nDescription: RDMA core\n' > "$root/var/lib/dpkg/status"
   install -m 755 "$lab_dir"/guest/*.sh "$root/lab/"
   install -m 644 "$lab_dir/guest/inittab" "$root/etc/inittab"
-  printf 'management_net=%s\ncontroller=%s\nscan_interval=%s\nfirmware_interval=5\n' "$management_net" "$controller" "$scan_interval" > "$root/lab/site.sh"
+  printf 'management_net=%s\nscan_interval=%s\nfirmware_interval=5\n' "$management_net" "$scan_interval" > "$root/lab/site.sh"
   # The real depmod, by the name that dpkg's scripts know it by: libkmod reads its index, and busybox's writes none.
   path=$(tool kmod)
   ln -sf "${path#"$tools"}" "$root/usr/sbin/depmod"

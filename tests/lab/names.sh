@@ -6,7 +6,7 @@ build_dir=$PWD/build/lab                     # what may be kept between runs: to
 kernel=$PWD/build/guest
 leaf=rwlab-leaf                              # the one network namespace; all links of the lab are born in it
 management_net=198.18.77                     # of the range for benchmarks (RFC 2544), and seen in that namespace only
-controller=$management_net.254:7470
+controller=$management_net.254                # 7443: certificates; 7444: joining, while a line counts
 scan_interval=${RAILWRIGHT_LAB_SCAN_INTERVAL:-10}
 
 set_state() {

@@ -6,9 +6,10 @@ railctl() { "$(cat "$state/bin")/railctl" "$@"; }
 controller_up() {
   local dir=$state/controller
   mkdir -p "$dir"
-  # Plaintext beyond loopback, in a network that nobody else is in.
-  setsid nsenter --net="/run/netns/$leaf" -- "$bin/railwright-controller" serve --state-dir "$dir" --listen "unix:$dir/controller.sock" --listen "$controller" \
-    --without-identity-or-encryption > "$dir/log" 2>&1 < /dev/null &
+  "$bin/railwright-controller" init --state-dir "$dir" --cluster rwlab --name "$controller" > "$dir/init.log" 2>&1 ||
+    { cat "$dir/init.log" >&2; die "the controller's store was not made (above)" "deploy/lab.sh down"; }
+  setsid nsenter --net="/run/netns/$leaf" -- "$bin/railwright-controller" serve --state-dir "$dir" --listen "$controller:7443" --enrol "$controller:7444" \
+    > "$dir/log" 2>&1 < /dev/null &
   echo $! > "$dir/pid"
   for _ in $(seq 300); do
     railctl version > /dev/null 2>&1 && return 0
@@ -17,6 +18,13 @@ controller_up() {
   done
   tail -n 8 "$dir/log" >&2
   die "the controller does not answer; the last of its log is above" "see $dir/log"
+}
+
+# join_line NODE FILE: the line by which this node joins, once, for whoever may read the file.
+join_line() {
+  (umask 077; railctl token create "$(node_name "$1")" > "$2" 2> "$2.log") && return 0
+  cat "$2.log" >&2
+  die "no line for guest $1 to join by (above)" "see $state/controller/log"
 }
 
 # Before any agent is there: each gets its state in the moment it connects.

@@ -33,7 +33,7 @@ pack_systemd() {
   install -m 644 "$lab_dir/guest/systemd/railwright-agent.lab.conf" "$units/railwright-agent.service.d/lab.conf"
   install -m 644 "$lab_dir/guest/systemd/railwright-front.lab.conf" "$units/railwright-front.service.d/lab.conf"
   ln -s multi-user.target "$units/default.target"
-  for unit in rwlab-door rwlab-shell railwright-agent railwright-front lab-demo dbus; do ln -s "../$unit.service" "$units/multi-user.target.wants/"; done
+  for unit in rwlab-door rwlab-shell rwlab-join railwright-agent railwright-front lab-demo dbus; do ln -s "../$unit.service" "$units/multi-user.target.wants/"; done
   for unit in rwlab-boot systemd-journald; do ln -s "../$unit.service" "$units/sysinit.target.wants/"; done
   for unit in dbus systemd-journald systemd-journald-dev-log; do ln -s "../$unit.socket" "$units/sockets.target.wants/"; done
   mkdir -p "$root/usr/share/dbus-1/system.d" "$root/usr/share/dbus-1/system-services" "$root/etc/systemd" "$root/var/log"

@@ -2,7 +2,7 @@
 # First thing in a guest: what a distribution's boot would have done before the agent's unit starts. Who this guest is
 # stands on the kernel's command line (lab.node=N). Lines that begin with RWLAB are for the host.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
-. /lab/site.sh               # management_net, controller
+. /lab/site.sh               # management_net
 
 # Not what is mounted already: systemd does most of it by itself.
 mount_on() {
@@ -86,11 +86,9 @@ fd=0
 mount_all
 node=$(sed -n 's/.*lab\.node=\([0-9]*\).*/\1/p' /proc/cmdline)
 hostname "lab-$node"
-mkdir -p /etc/railwright
-printf 'RAILWRIGHT_CONTROLLER=%s\nRAILWRIGHT_NODE=lab-%s\n' "$controller" "$node" > /etc/railwright/agent.env
 echo 2 > /proc/sys/kernel/panic_on_oops
 echo "RWLAB boot $node"
-for module in virtio_net crc32c_generic; do modprobe "$module"; done
+for module in virtio_net crc32c_generic qemu_fw_cfg; do modprobe "$module"; done
 name_ports
 join_management
 acs_on
