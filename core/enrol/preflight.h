@@ -14,7 +14,7 @@ struct PreflightTerms {
   Known known;
   std::vector<identity::Certificate> chain;     ///< one's own, leaf first
   std::vector<identity::Endpoint> controllers;  ///< where gRPC is served
-  std::chrono::milliseconds deadline{3'000};    ///< of each conversation
+  std::chrono::milliseconds deadline{5'000};    ///< of each conversation
 };
 
 /// One thing that was looked at.

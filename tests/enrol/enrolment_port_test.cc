@@ -28,6 +28,7 @@ TEST_F(EnrolmentPortTest, ANodeJoinsAndIsKnownByWhatItGot) {
 
 TEST_F(EnrolmentPortTest, AnOperatorLogsInWithTheRolesOfHisToken) {
   Open();
+  const auto keep_open = Token();
   const auto key = NewKey();
   const auto issued =
       Must(Join(Line({.kind = MemberKind::kOperator,
