@@ -47,7 +47,8 @@ RpcStatus ProbeUnixSocket(const Address& address) {
     case EPERM:
       return {Code::kPermissionDenied,
               "not permitted to open " + address.path + ": " + std::strerror(error) +
-                  "\nnext: run as root, or join the group that owns the socket (ls -l " + address.path + ")",
+                  "\nnext: the socket is for root and the controller's own user; log in instead: railctl "
+                  "login LINE",
               error};
     default: return {Code::kUnavailable, what + std::strerror(error) + elsewhere, error};
   }
