@@ -61,11 +61,12 @@ Result<std::string> ReadAll(int fd, const std::string& name) {
   }
 }
 
-// Whether no record but ends is in `text`, whole lines or torn ones.
-bool OnlyEnds(std::string_view text) {
+// Whether `text`, whole lines and perhaps a torn one, was never synced: ends, and the one record at most
+// whose sync was under way.
+bool NeverSynced(std::string_view text) {
   while (!text.empty()) {
     const auto end = text.find('\n');
-    if (end == std::string_view::npos) return true;
+    if (end == std::string_view::npos || end + 1 == text.size()) return true;
     const std::string_view line = text.substr(0, end);
     const auto record = ParseRecord(line);
     if (record.ok() ? record->op != JournalRecord::Op::kEnd : line.find('\0') == std::string_view::npos)
@@ -253,9 +254,9 @@ Status FileJournal::Load(std::string_view text) {
     const std::string_view line = text.substr(0, end);
     const auto record = ParseRecord(line);
     if (!record.ok()) {
-      // What was not synced can lack a block in the middle, as zeros, and have the next. Only ends are not
-      // synced, and losing them costs a second look.
-      if (line.find('\0') != std::string_view::npos && OnlyEnds(text.substr(end + 1))) break;
+      // What was not synced can lack a block in the middle, as zeros, and have the next. A lost end costs a
+      // second look.
+      if (line.find('\0') != std::string_view::npos && NeverSynced(text.substr(end + 1))) break;
       return Status(
           Code::kDataLoss,
           path_ + ":" + std::to_string(lines_ + 1) + ": damaged record: " + record.status().message() +

@@ -332,16 +332,21 @@ TEST_F(FileJournalTest, EndsWithUnwrittenBlocksAmongThemAreTornAndAnythingElseBe
   std::string text = Text();
   const std::size_t ends = text.find("\"op\":\"end\"");
   for (std::size_t i = ends; i < ends + 10; ++i) text[i] = '\0';
-  Write(text);
-  {
+  const auto looks_again = [&] {
+    Write(text);
     auto journal = MustOpen(Path());
     ASSERT_NE(journal, nullptr);
-    EXPECT_EQ(journal->OpenSteps().size(), 3u);  // looked at once more
+    EXPECT_EQ(journal->OpenSteps().size(), 3u);
     EXPECT_EQ(journal->Originals().size(), 3u);
     ASSERT_TRUE(journal->RecordOriginal({"d", "", Original::Kind::kValue, "1"}).ok());
-  }
-  // An original is synced: when one stands behind the zeros they were written, and got lost.
-  text += Text().substr(Text().find("\"key\":\"d\"") - 1);
+  };
+  looks_again();
+  // The last record may be one whose sync had not been answered.
+  const std::string original = Text().substr(Text().find("{\"key\":\"d\""));
+  text += original;
+  looks_again();
+  // One behind it was written when it was synced: then the zeros were, too, and are damage.
+  text += original;
   Write(text);
   EXPECT_EQ(OpenFileJournal(Path()).status().code(), Code::kDataLoss);
 }
