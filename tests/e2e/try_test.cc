@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char* kController = "10.220.0.254:7443";
+constexpr const char* kController = "10.220.0.254";
 /// As short as a try may be.
 constexpr auto kTry = 30s;
 
