@@ -11,6 +11,7 @@ namespace railwright::sim {
 namespace {
 
 constexpr std::size_t kLinesKept = 60;
+constexpr std::uint64_t kStepsMost = 500'000;  // some times what forty nodes need
 
 std::size_t NodesOf(Random& random) {
   // Mostly few, since faults then meet; now and then many.
@@ -61,7 +62,10 @@ void World::Broken(const std::string& why) {
 
 bool World::Pass(Duration time) {
   const Duration end = events.now() + time;
-  while (!broken_ && events.Step(end)) invariants.Check();
+  while (!broken_ && events.Step(end)) {
+    invariants.Check();
+    if (events.done() > kStepsMost) Broken("the world does not come to rest");
+  }
   return !broken_;
 }
 
