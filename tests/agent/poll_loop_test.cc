@@ -10,6 +10,7 @@
 
 #include "agent/loop/files.h"
 #include "tests/agent/agent_node.h"
+#include "tests/support/test_signer.h"
 
 namespace railwright {
 namespace {
@@ -73,17 +74,21 @@ class RunLoopTest : public testing::Test {
     NodeAgentOptions options;
     options.node = "gpu-001";
     options.controller = "unix:/run/controller.sock";
-    agent_ = std::make_unique<NodeAgent>(options, ReconcilerOptions{},
-                                         NodeAgent::Parts{machine_,
-                                                          catalog_,
-                                                          checks_,
-                                                          journal_,
-                                                          *state_dir_,
-                                                          clock_,
-                                                          [this](ToController) { ++sent_; },
-                                                          [] { return std::string("connected"); },
-                                                          {},
-                                                          [](LogLevel, const std::string&) {}});
+    agent_ =
+        std::make_unique<NodeAgent>(options, ReconcilerOptions{},
+                                    NodeAgent::Parts{machine_,
+                                                     catalog_,
+                                                     checks_,
+                                                     journal_,
+                                                     *state_dir_,
+                                                     clock_,
+                                                     [this](ToController) { ++sent_; },
+                                                     [] { return std::string("connected"); },
+                                                     {},
+                                                     [](LogLevel, const std::string&) {},
+                                                     {},
+                                                     {},
+                                                     [] { return Result<NodeTrust>(TestSigner().Trust()); }});
     ASSERT_TRUE(agent_->Start().ok());
   }
   void Begin() {

@@ -16,6 +16,7 @@
 #include "agent/loop/poll_loop.h"
 #include "tests/agent/agent_node.h"
 #include "tests/support/fake_hints.h"
+#include "tests/support/test_signer.h"
 
 namespace railwright {
 namespace {
@@ -160,7 +161,9 @@ TEST(SupervisorTest, AFirstPassThatHangsDoesNotHoldUpReadinessAndFeedsNoWatchdog
                                    [] { return std::string("connected"); },
                                    {},
                                    log,
-                                   [&] { supervisor.Alive(clock.Now()); }});
+                                   [&] { supervisor.Alive(clock.Now()); },
+                                   {},
+                                   [] { return Result<NodeTrust>(TestSigner().Trust()); }});
   supervisor.Starting("gpu-001: the first pass runs", "gpu-001: the first pass still runs", 300ms);
   ASSERT_TRUE(agent.Start().ok());
   FakeHints hints;

@@ -99,7 +99,6 @@ TEST_F(VerbsTest, AControllerThatIsNotThereIsEight) {
     EXPECT_NE(ran.err.find(nowhere), std::string::npos) << words.front() << ran.err;
     EXPECT_NE(ran.err.find("next: "), std::string::npos) << words.front() << ran.err;
   }
-  EXPECT_EQ(Run({"status"}, {.controller = "127.0.0.1:1", .input = ""}).code, 8);
 }
 
 TEST_F(VerbsTest, AControllerThatStoppedLeavesASocketThatNobodyHears) {

@@ -93,7 +93,7 @@ TEST(PoisonedState, IsAnsweredWithANackEachTimeAndTheAgentLives) {
                             Must(identity::Certificate::ChainFromPem(shown.chain)),
                             ca.roots(),
                             {Must(identity::Endpoint::Parse(controller.Address()))},
-                            {},
+                            {Must(identity::Endpoint::Parse("127.0.0.1:1"))},
                             1};
   ASSERT_TRUE(SaveFrontIdentity(directory.path() + "/state", front, geteuid(), getegid()).ok());
   std::filesystem::permissions(directory.path(), std::filesystem::perms(0711));

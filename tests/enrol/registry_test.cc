@@ -149,7 +149,7 @@ TEST_F(RegistryTest, TermsOutOfTheirRangeAreNamed) {
   refused({.name = "gpu-1", .uses = 2}, "one use");
   refused({.authority = Roles({"admin"})}, "no roles");
   refused({.from = "10.0.0.1/8"}, "bits behind the prefix");
-  refused({.from = "10.0.0.0/33"}, "0 to 32");
+  refused({.from = "10.0.0.0/33"}, "0…32");
   refused({.kind = MemberKind::kOperator, .name = "bob"}, "roles and a scope");
   refused({.kind = MemberKind::kOperator, .name = "Bob", .authority = Roles({"viewer"})}, "operator's name");
 }
