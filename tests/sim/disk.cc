@@ -20,6 +20,11 @@ Disk* Disks::Of(std::string_view path) const {
 Disk::Disk(std::string folder) : folder_(std::move(folder)), root_(std::make_shared<Inode>()) {
   root_->directory = true;
   root_->number = next_inode_++;
+  // As joining leaves it, long before.
+  const auto trust = std::make_shared<Inode>();
+  trust->directory = true;
+  trust->number = next_inode_++;
+  names_[folder_ + "/trust"] = durable_names_[folder_ + "/trust"] = trust;
   Disks::All().Add(*this);
 }
 
