@@ -41,8 +41,8 @@ Result<Body> Parse(const Frame& frame, std::string_view bytes, std::size_t field
   return body;
 }
 
-// Both halves are parsed by the loop. Bytes that are no message at all stay its to refuse: it has a sentence
-// for that, and the controller hears it.
+// Of a dry run, which nobody has signed: both parts are parsed by the loop. Bytes that are no message at all
+// stay its to refuse: it has a sentence for that, and the controller hears it.
 Status CheckState(const Frame& frame, const v1::DesiredState& state) {
   const auto check = [&](const std::string& bytes, const google::protobuf::Descriptor& type) {
     const Status status = CheckShape(bytes, type, {.fields = kStateFields});
@@ -144,11 +144,8 @@ Result<FromController> ReadFromController(const Frame& frame) {
     case FrameKind::kWelcome: return ReadWelcome(frame);
     case FrameKind::kPauses: return From<v1::PauseList>(frame, frame.body, kPauseFields);
     case FrameKind::kReportAck: return From<v1::ReportAck>(frame, frame.body, kFewFields);
-    case FrameKind::kDesired: {
-      auto desired = From<v1::DesiredState>(frame, frame.body, kFewFields);
-      if (desired.ok()) RW_RETURN_IF_ERROR(CheckState(frame, std::get<v1::DesiredState>(desired->body)));
-      return desired;
-    }
+    // What is in a state is parsed only after its signature has held, and a controller hears why it did not.
+    case FrameKind::kDesired: return From<v1::DesiredState>(frame, frame.body, kFewFields);
     case FrameKind::kCommand: {
       auto command = From<v1::Command>(frame, frame.body, kFewFields);
       if (command.ok()) RW_RETURN_IF_ERROR(CheckState(frame, std::get<v1::Command>(command->body).plan()));

@@ -88,7 +88,10 @@ struct AdminClient::Impl {
       return RpcStatus(Code::kPermissionDenied, "the certificate of context " + login->context +
                                                     " has expired\nnext: railctl login --renew");
     RW_ASSIGN_OR_RETURN(const identity::Secret key, login->key.ToPem());
-    RW_ASSIGN_OR_RETURN(identity::ServerName name, identity::ServerName::Parse(to.host));
+    // As it was written: localhost is a name of its own in a certificate.
+    const auto written = identity::Endpoint::Parse(address);
+    RW_ASSIGN_OR_RETURN(identity::ServerName name, written.ok() ? Result<identity::ServerName>(written->host)
+                                                                : identity::ServerName::Parse(to.host));
     return tls::ClientCredentials({identity::Certificate::ChainToPem(login->chain),
                                    std::string(key.Reveal()),
                                    login->roots,
@@ -147,7 +150,7 @@ struct AdminClient::Impl {
         if (const RpcStatus refused = verdict->Last(); !refused.ok())
           return {Code::kUnavailable, "what answers at " + address + " is not the controller of " +
                                           login->context + ": " + refused.message() +
-                                          "\nnext: railctl doctor"};
+                                          "\nnext: railctl context list shows by which names it is known"};
         // An answer of the controller itself leaves the connection up.
         if (channel->GetState(false) == GRPC_CHANNEL_READY)
           return {Code::kUnavailable, "the controller at " + address + " does not serve now: " + said};

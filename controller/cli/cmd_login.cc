@@ -1,3 +1,7 @@
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
 #include "controller/cli/member_view.h"
 #include "controller/cli/verbs.h"
 #include "core/enrol/ask.h"
@@ -60,6 +64,11 @@ ExitCode LogInAnew(Context& context, const LoginOptions& options) {
   auto key = identity::PrivateKey::Generate(identity::KeyKind::kP256);
   if (!key.ok()) return Fail(context, key.status());
   auto answer = enrol::Join(*line, {}, *key, context.console.clock().WallNow());
+  // The port opens within half a second of the token.
+  for (int i = 0; i < 6 && !answer.ok() && answer.status().error_number() == ECONNREFUSED; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    answer = enrol::Join(*line, {}, *key, context.console.clock().WallNow());
+  }
   if (!answer.ok()) return Fail(context, answer.status());
   if (answer->party != identity::Party::kOperator)
     return FailUsage(context,
