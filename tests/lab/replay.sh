@@ -12,9 +12,10 @@ replay_judge() {
   local n=$1 node dir inside outside path changed turned=0 paths=0
   node=$(node_name "$n") dir=$(mktemp -d)
   tar -C "$state" -cf - site | door_stdin "$n" 'rm -rf /tmp/site /tmp/recorded; cd /tmp && tar -xf -' || { reason="the documents did not reach the guest"; return 1; }
-  inside=$(door "$n" "rmdir /sys/kernel/config/rdma_cm/rxe1
+  # The agent is held meanwhile: it makes such a directory again at its next scan.
+  inside=$(door "$n" "agent=\$(pidof railwright-agent); kill -STOP \$agent; rmdir /sys/kernel/config/rdma_cm/rxe1
     cd /tmp && railwright-agent check -f site --node $node -o json 2> /dev/null; railwright-agent record --raw /tmp/recorded -f /tmp/site --node $node > /tmp/record.log 2>&1
-    mkdir /sys/kernel/config/rdma_cm/rxe1" | findings_of)
+    mkdir /sys/kernel/config/rdma_cm/rxe1; kill -CONT \$agent" | findings_of)
   door "$n" 'tar -C /tmp -cf - recorded' | tar -C "$dir" -xf - || { reason="the recording did not leave the guest"; return 1; }
   outside=$(replayed "$dir/recorded" "$node")
   [ -n "$inside" ] || { reason="the check in the guest gave nothing"; return 1; }
