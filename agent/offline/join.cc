@@ -177,6 +177,13 @@ ExitCode JoinCluster(const JoinOptions& options, const Console& console) {
     return Fail(Status(Code::kFailedPrecondition,
                        "this line is for the operator " + issued->name + ": railctl login takes it"),
                 console);
+  // What was signed for another node is not this one's to keep, nor to be held against what comes. What is
+  // written to the machine stays, and so does the journal.
+  if (const auto before = LoadNodeTrust(options.state_dir);
+      before.ok() && before->uuid.text() != issued->uuid)
+    for (const char* of_before : {"/desired.bin", "/trust/floor", "/trust/floor.2"})
+      if (::unlink((options.state_dir + of_before).c_str()) != 0 && errno != ENOENT)
+        return Fail(FromErrno(errno, options.state_dir + of_before), console);
   const std::string what = issued->cluster.text() + " as " + issued->name + " (" + issued->uuid + ")";
   const auto until = issued->chain.front().not_after();
   // The half on the network passes through to its own folder, and sees nothing else here.
