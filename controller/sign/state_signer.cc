@@ -86,8 +86,8 @@ Status StateSigner::MakePending(const ToEndorse& wanted, const identity::NodeUui
                  .line = *line,
                  .generation = number.Packed(),
                  .previous = previous,
-                 .not_before = now,
-                 .not_after = now + terms_.validity,
+                 .not_before = now - SigningTerms::kBackdated,
+                 .not_after = now - SigningTerms::kBackdated + terms_.validity,
                  .created_by = CreatedBy(wanted.author),
                  .payload_bytes = static_cast<std::uint32_t>(
                      std::min<std::size_t>(wanted.bytes, Statement::kMostPayloadBytes + std::size_t{1})),

@@ -28,6 +28,9 @@ struct SigningTerms {
   static constexpr std::chrono::hours kValidity{30 * 24};
   /// People sign, so it may not be monthly.
   static constexpr std::chrono::hours kValidityOffHost{180 * 24};
+  /// It begins so long before it is made: a node whose clock is behind takes it all the same. What is older
+  /// is kept out by numbers, not by the beginning.
+  static constexpr std::chrono::hours kBackdated{24};
 };
 
 /// One thread uses it. What it has handed out it remembers over restarts; a store that was lost or is older
