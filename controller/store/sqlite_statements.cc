@@ -1,4 +1,9 @@
 // StatementStore on the store's SQLite file, by a connection of its own.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
 #include "controller/store/record.h"
 #include "controller/store/sqlite.h"
 #include "controller/store/statement_store.h"
@@ -86,6 +91,16 @@ Result<std::unique_ptr<StatementStore>> OpenSqliteStatements(const std::string& 
                       Database::Open(directory + "/" + kStoreFile, Database::Access::kReadWrite));
   // As the Store's own writer: what is handed out signed must be remembered over a power cut.
   RW_RETURN_IF_ERROR(database->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"));
+  // The log is made by whichever connection reads or writes first, and SQLite makes its name durable only
+  // when that same one writes. If it is this one, what the Store's writer syncs into it would be lost with
+  // its name (found by the simulation, seed 88): it is made here, and the folder synced.
+  RW_RETURN_IF_ERROR(database->Value("SELECT count(*) FROM statements").status());
+  const int folder = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return FromErrno(errno, directory);
+  const int synced = fsync(folder);
+  const int error = errno;
+  close(folder);
+  if (synced != 0) return FromErrno(error, directory);
   return std::unique_ptr<StatementStore>(std::make_unique<SqliteStatements>(std::move(database)));
 }
 
