@@ -161,7 +161,11 @@ void NodeHost::Turn() {
     const v1::PauseList list = pauses != nullptr ? *pauses : v1::PauseList();
     const std::uint64_t errors = disk_.errors();
     agent_->Handle(std::move(message));
-    if (dead()) return Crash(power_next_);
+    if (dead()) {
+      // It may have been written or not: neither list is sure.
+      if (counts) world_.invariants.PausesHandled(*this, list, false);
+      return Crash(power_next_);
+    }
     if (counts) world_.invariants.PausesHandled(*this, list, disk_.errors() == errors);
   }
   agent_->Tick();
