@@ -127,8 +127,8 @@ TEST_F(AdminTest, ATryIsAGenerationEvenOfUnchangedDocumentsAndOutlivesARestart) 
   EXPECT_EQ(Admin().Apply(request).last().generation(), 2u);
   const auto tried = [&] {
     v1::GroupPayload group;
-    const auto& desired = controller_->core().view()->state->desired;
-    EXPECT_TRUE(group.ParseFromString(*desired.begin()->second.group));
+    const auto view = controller_->core().view();
+    EXPECT_TRUE(group.ParseFromString(*view->state->desired.begin()->second.group));
     return group.try_ms();
   };
   EXPECT_EQ(tried(), 30'000u);
