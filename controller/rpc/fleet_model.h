@@ -256,7 +256,10 @@ class FleetModel {
 
   std::string read_only_;
   Clock::Steady next_probe_{}, next_silence_look_{}, next_renewal_look_{};
-  std::set<Node*> unsaved_;
+  struct ByName {  // not by address: one simulated run is to be like the other
+    bool operator()(const Node* a, const Node* b) const { return a->name < b->name; }
+  };
+  std::set<Node*, ByName> unsaved_;
 
   std::set<std::string> touched_;  // since the last Publish
   bool reshaped_ = true;           // nodes came or went, or something beside nodes changed
