@@ -34,7 +34,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // SIGTERM and SIGINT as a descriptor. Before any thread exists.
-Result<gate::Descriptor> Signals() {
+Result<Descriptor> Signals() {
   sigset_t set;
   sigemptyset(&set);
   for (const int number : {SIGTERM, SIGINT}) sigaddset(&set, number);
@@ -42,7 +42,7 @@ Result<gate::Descriptor> Signals() {
     return FromErrno(error, "pthread_sigmask");
   for (const int number : {SIGPIPE, SIGHUP})
     if (::signal(number, SIG_IGN) == SIG_ERR) return FromErrno(errno, "signal");
-  gate::Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  Descriptor signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals) return FromErrno(errno, "signalfd");
   return signals;
 }
@@ -57,7 +57,7 @@ SessionOptions Dial(const gate::FrontOptions& options) {
 }
 
 // One life of the privileged half, from here.
-Result<gate::Passage::End> Carry(const gate::FrontOptions& options, gate::Descriptor socket, int signals) {
+Result<gate::Passage::End> Carry(const gate::FrontOptions& options, Descriptor socket, int signals) {
   RW_ASSIGN_OR_RETURN(Bell bell, Bell::Make());
   gate::Passage passage(std::move(socket), std::move(bell));
   const Status opened = passage.Open(signals);
@@ -103,14 +103,14 @@ Status Attend(const gate::FrontOptions& options, int signals, const Log& log) {
 }
 
 Status Run(const gate::FrontOptions& options, const Log& log) {
-  RW_ASSIGN_OR_RETURN(const gate::Descriptor signals, Signals());
+  RW_ASSIGN_OR_RETURN(const Descriptor signals, Signals());
   // Beside it all: this node's certificate is kept young.
   const Renewal renewal({options.state_dir,
                          [way = std::make_shared<IdentityWay>(options.state_dir)] { return way->Next(); },
                          [&options] { return RecoverCertificate(options.state_dir); },
                          [&log](const std::string& text) { log(LogLevel::kInfo, text); }});
   if (options.gate_fd < 0) return Attend(options, signals.get(), log);
-  return Carry(options, gate::Descriptor(options.gate_fd), signals.get()).status();
+  return Carry(options, Descriptor(options.gate_fd), signals.get()).status();
 }
 
 }  // namespace

@@ -29,6 +29,7 @@
 #include "agent/loop/run_options.h"
 #include "agent/machine/linux_machine.h"
 #include "agent/probes/echo_probe.h"
+#include "core/files/whole_file.h"
 #include "agent/reconcile/reconciler.h"
 #include "agent/tools/tools.h"
 

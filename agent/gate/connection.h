@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
-#include "agent/gate/descriptor.h"
 #include "agent/gate/frame.h"
+#include "core/files/descriptor.h"
 #include "railwright/result.h"
 
 namespace railwright::gate {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/gate/descriptor.h"
+#include "core/files/descriptor.h"
 
 namespace railwright::gate {
 

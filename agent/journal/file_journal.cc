@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "agent/journal/record.h"
+#include "core/files/descriptor.h"
 
 namespace railwright {
 namespace {
@@ -16,24 +17,6 @@ namespace {
 // Rewritten in passing when it holds this much more than is alive: a fight over a knob adds two lines a
 // minute.
 constexpr std::size_t kCompactAbove = 1 << 20;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
 
 Status WriteAll(int fd, std::string_view text, const std::string& name) {
   while (!text.empty()) {

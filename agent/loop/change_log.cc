@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "core/text/shapes.h"
 #include "railwright/unix_time.h"
 
@@ -159,7 +159,7 @@ Status ChangeLog::Rewrite() {
   all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(excess));
   std::string text = Header(next_);
   for (const ChangeRecord& change : all) text += Line(ToFile(change));
-  RW_RETURN_IF_ERROR(WriteWhole(path_, text, Sync::kDurable).Within("history"));
+  RW_RETURN_IF_ERROR(WriteWholeFile(path_, text).Within("history"));
   dropped_ += excess;
   size_ = text.size();
   lines_ = all.size();

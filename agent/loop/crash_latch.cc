@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "railwright/utf8.h"
 
 namespace railwright {
@@ -45,8 +45,7 @@ Status CrashLatch::Begin(const std::string& hash, std::uint64_t generation) {
   hash_ = Brief(hash);
   begun_ = true;
   const Json marker{{"generation", generation}, {"hash", hash_}, {"deaths", deaths_}, {"version", version_}};
-  return WriteWhole(path_, marker.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n",
-                    Sync::kDurable);
+  return WriteWholeFile(path_, marker.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void CrashLatch::End() {

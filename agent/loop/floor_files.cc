@@ -3,7 +3,7 @@
 #include <charconv>
 #include <optional>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "core/identity/digest.h"
 
 namespace railwright {
@@ -79,15 +79,15 @@ Result<Floor> FloorFiles::Read() {
   const auto& counts = first_counts ? *one.whole : *two.whole;
   write_ = counts.first;
   // If it cannot be mended now, it will be with the next write; what counts is whole.
-  (void)WriteWhole(first_counts ? second_ : first_, Text(counts.first, counts.second), Sync::kDurable);
+  (void)WriteWholeFile(first_counts ? second_ : first_, Text(counts.first, counts.second));
   return counts.second;
 }
 
 Status FloorFiles::Write(const Floor& floor) {
   const std::string text = Text(write_ + 1, floor);
-  RW_RETURN_IF_ERROR(WriteWhole(first_, text, Sync::kDurable));
+  RW_RETURN_IF_ERROR(WriteWholeFile(first_, text));
   ++write_;
-  return WriteWhole(second_, text, Sync::kDurable);
+  return WriteWholeFile(second_, text);
 }
 
 }  // namespace railwright

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "core/wire/address.h"
 
 namespace railwright {
@@ -93,7 +93,7 @@ Status ManagementLink::Keep() {
   if (!told_.empty() || local_ || !management_.unknown.empty() || management_.netdevs == kept_) return Ok();
   std::string text;
   for (const std::string& name : management_.netdevs) text += name + "\n";
-  RW_RETURN_IF_ERROR(WriteWhole(path_, text, Sync::kDurable));
+  RW_RETURN_IF_ERROR(WriteWholeFile(path_, text));
   kept_ = management_.netdevs;
   return Ok();
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/loop/files.h"
 #include "agent/loop/status_file.h"
+#include "core/files/whole_file.h"
 #include "core/text/times.h"
 #include "core/wire/wire.h"
 
@@ -137,7 +137,7 @@ void NodeAgent::OnPauses(const v1::PauseList& list) {
   if (pauses == controller_pauses_) return;
   controller_pauses_ = std::move(pauses);
   ApplyPauses();  // effective at once, whether or not it can be kept
-  if (Status status = WriteWhole(parts_.state_dir.pauses(), FormatPauses(controller_pauses_), Sync::kDurable);
+  if (Status status = WriteWholeFile(parts_.state_dir.pauses(), FormatPauses(controller_pauses_));
       !status.ok())
     SetTrouble(std::move(status));
   parts_.log(LogLevel::kInfo,
@@ -214,13 +214,12 @@ void NodeAgent::WorkOnTrouble() {
   if (trouble_.ok() || parts_.clock.Now() < next_probe_) return;
   next_probe_ = parts_.clock.Now() + kProbe;
   const std::string probe = parts_.state_dir.directory() + "/probe";
-  Status status = WriteWhole(probe, std::string(StateDir::kRoom, '\0'), Sync::kDurable);
+  Status status = WriteWholeFile(probe, std::string(StateDir::kRoom, '\0'));
   ::unlink(probe.c_str());
   if (status.ok()) status = changes_.Flush();
   if (status.ok()) status = Keep();
   if (status.ok()) status = management_.Keep();
-  if (status.ok())
-    status = WriteWhole(parts_.state_dir.pauses(), FormatPauses(controller_pauses_), Sync::kDurable);
+  if (status.ok()) status = WriteWholeFile(parts_.state_dir.pauses(), FormatPauses(controller_pauses_));
   const bool over = status.ok();
   SetTrouble(std::move(status));
   if (const auto again = over ? std::exchange(unraised_, {}) : std::nullopt) OnDesired(*again);

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/loop/files.h"
 #include "agent/loop/node_agent.h"
+#include "core/files/whole_file.h"
 #include "core/text/times.h"
 #include "core/wire/wire.h"
 #include "railwright/utf8.h"
@@ -118,7 +118,7 @@ Status NodeAgent::Take(const v1::DesiredState& message, const identity::OpenedEn
 
 Status NodeAgent::Keep() {
   if (!unkept_) return Ok();
-  RW_RETURN_IF_ERROR(WriteWhole(parts_.state_dir.desired(), unkept_->SerializeAsString(), Sync::kDurable));
+  RW_RETURN_IF_ERROR(WriteWholeFile(parts_.state_dir.desired(), unkept_->SerializeAsString()));
   const auto state = FromWire(*unkept_);
   unkept_.reset();
   if (!state.ok()) return state.status();  // cannot be: it was read before

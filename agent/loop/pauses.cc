@@ -7,7 +7,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "core/text/shapes.h"
 
 namespace railwright {

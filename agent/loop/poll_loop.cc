@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/files/descriptor.h"
+
 namespace railwright {
 
 using std::chrono::milliseconds;
@@ -24,20 +26,6 @@ sigset_t Signals() {
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, number);
   return set;
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 // Whether anything happened to `name` in the folder that `fd` watches; reads all events.
 bool Touched(int fd, const std::string& name) {

@@ -10,7 +10,7 @@
 #include <charconv>
 #include <utility>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 
 namespace railwright {
 namespace {

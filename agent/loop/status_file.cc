@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include "agent/loop/files.h"
 #include "agent/loop/node_agent.h"
+#include "core/files/whole_file.h"
 #include "core/text/shapes.h"
 #include "core/text/times.h"
 #include "core/text/yaml.h"
@@ -86,7 +86,8 @@ Status NodeAgent::WriteStatus() {
   status.changes = recent_;
   status.counters = reconciler_.counters();
   // It can be made again at any time, so it is not synced.
-  Status written = WriteWhole(parts_.state_dir.status(), ToJsonText(ToJson(status)), Sync::kNone);
+  Status written =
+      WriteWholeFile(parts_.state_dir.status(), ToJsonText(ToJson(status)), {.sync = Sync::kNone});
   const auto now = parts_.clock.Now();
   status_stale_ = !written.ok();
   if (written.ok()) status_written_ = now;

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "agent/machine/descriptor.h"
+#include "core/files/descriptor.h"
 #include "railwright/result.h"
 
 namespace railwright::machine {

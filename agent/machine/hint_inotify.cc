@@ -261,7 +261,7 @@ class InotifyHints final : public HintSource {
     Disarm(sysctl);
     if (!there) return had;
     Descriptor pin(open(path.c_str(), O_PATH | O_CLOEXEC));
-    if (!pin.valid() || fstat(pin.get(), &info) != 0) return had;
+    if (!pin || fstat(pin.get(), &info) != 0) return had;
     // By descriptor, so that exactly the inode that is pinned is watched.
     const std::string self = "/proc/self/fd/" + std::to_string(pin.get());
     const int watch = inotify_add_watch(inotify_.get(), self.c_str(), kSysctl);
@@ -295,7 +295,7 @@ class InotifyHints final : public HintSource {
 
 Result<std::unique_ptr<HintSource>> MakeInotifyHints(const LinuxHintsOptions& options) {
   Descriptor inotify(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  if (!inotify.valid()) {
+  if (!inotify) {
     const int error = errno;
     return FromErrno(error, "inotify: inotify_init1",
                      error == EMFILE ? "raise fs.inotify.max_user_instances" : "");

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "agent/machine/descriptor.h"
+#include "core/files/descriptor.h"
 #include "railwright/result.h"
 
 namespace railwright::machine {

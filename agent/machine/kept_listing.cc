@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "agent/machine/descriptor.h"
+#include "core/files/descriptor.h"
 
 namespace railwright::machine {
 namespace {

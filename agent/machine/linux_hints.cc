@@ -176,9 +176,9 @@ class LinuxHints final : public Hints {
 Result<std::unique_ptr<Hints>> MakeLinuxHintsWith(const LinuxHintsOptions& options,
                                                   std::vector<std::string>* missing) {
   Descriptor epoll(epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll.valid()) return FromErrno(errno, "epoll_create1");
+  if (!epoll) return FromErrno(errno, "epoll_create1");
   Descriptor timer(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!timer.valid()) return FromErrno(errno, "timerfd_create");
+  if (!timer) return FromErrno(errno, "timerfd_create");
   auto hints = std::make_unique<LinuxHints>(std::move(epoll), std::move(timer), options);
   RW_RETURN_IF_ERROR(hints->AddTimer());
   for (const auto make :

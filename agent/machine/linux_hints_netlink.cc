@@ -10,10 +10,6 @@
 
 namespace railwright {
 
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
-}
-
 Bytes After(Bytes payload, std::size_t size) {
   return payload.subspan(std::min<std::size_t>(NLMSG_ALIGN(size), payload.size()));
 }
@@ -48,7 +44,7 @@ std::string LinkTable::NameOf(int index) const {
 Result<MulticastSocket> MulticastSocket::Open(int protocol, std::string what,
                                               const LinuxHintsOptions& options) {
   Descriptor fd(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
-  if (!fd.valid()) return FromErrno(errno, what + ": socket");
+  if (!fd) return FromErrno(errno, what + ": socket");
   // Beyond net.core.rmem_max when we may; the kernel's own maximum otherwise.
   const int size = options.receive_buffer;
   if (setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) != 0)

@@ -15,6 +15,7 @@
 
 #include "agent/machine/linux_hints.h"
 #include "agent/machine/netlink_message.h"
+#include "core/files/descriptor.h"
 
 namespace railwright {
 
@@ -58,24 +59,6 @@ Bytes FindAttribute(Bytes attributes, int type);
 
 /// Text up to the first NUL.
 std::string TextOf(Bytes value);
-
-/// A descriptor that closes itself.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
 
 /// A socket that only listens to multicast groups of one netlink protocol.
 class MulticastSocket {

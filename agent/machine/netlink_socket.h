@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/machine/descriptor.h"
 #include "agent/machine/netlink_conversation.h"
+#include "core/files/descriptor.h"
 #include "railwright/result.h"
 
 namespace railwright::machine {

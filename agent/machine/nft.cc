@@ -8,12 +8,12 @@
 #include <optional>
 
 #include "agent/machine/backend.h"
-#include "agent/machine/descriptor.h"
 #include "agent/machine/kept_listing.h"
 #include "agent/machine/netlink_socket.h"
 #include "agent/machine/nft_document.h"
 #include "agent/machine/paths.h"
 #include "agent/tools/tools.h"
+#include "core/files/descriptor.h"
 
 namespace railwright::machine {
 namespace {

@@ -7,11 +7,11 @@
 #include <optional>
 
 #include "agent/machine/backend.h"
-#include "agent/machine/descriptor.h"
 #include "agent/machine/kept_listing.h"
 #include "agent/machine/paths.h"
 #include "core/decode/dpkg_status.h"
 #include "core/decode/fields.h"
+#include "core/files/descriptor.h"
 
 namespace railwright::machine {
 namespace {

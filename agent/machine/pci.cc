@@ -12,13 +12,13 @@
 #include <utility>
 
 #include "agent/machine/backend.h"
-#include "agent/machine/descriptor.h"
 #include "agent/machine/directory.h"
 #include "agent/machine/kept_files.h"
 #include "agent/machine/paths.h"
 #include "core/decode/fields.h"
 #include "core/decode/pci_config.h"
 #include "core/decode/pci_tree.h"
+#include "core/files/descriptor.h"
 
 namespace railwright::machine {
 namespace {

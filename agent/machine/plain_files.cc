@@ -9,9 +9,9 @@
 #include <climits>
 
 #include "agent/machine/backend.h"
-#include "agent/machine/descriptor.h"
 #include "agent/machine/directory.h"
 #include "agent/machine/paths.h"
+#include "core/files/descriptor.h"
 
 namespace railwright::machine {
 namespace {

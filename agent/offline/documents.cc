@@ -8,8 +8,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "agent/loop/files.h"
 #include "controller/fleet/resolve.h"
+#include "core/files/whole_file.h"
 #include "railwright/explain.h"
 
 namespace railwright::offline {

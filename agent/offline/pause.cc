@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "agent/loop/files.h"
 #include "agent/loop/pauses.h"
 #include "agent/offline/commands.h"
+#include "core/files/whole_file.h"
 #include "railwright/catalog.h"
 
 namespace railwright::offline {
@@ -72,7 +72,7 @@ ExitCode PauseHere(const PauseOptions& options, const Console& console) {
 
     if (pauses.empty()) {
       if (::unlink(path.c_str()) != 0 && errno != ENOENT) return console.Fail(FromErrno(errno, path));
-    } else if (Status status = WriteWhole(path, FormatPauses(pauses), Sync::kDurable); !status.ok()) {
+    } else if (Status status = WriteWholeFile(path, FormatPauses(pauses)); !status.ok()) {
       return console.Fail(status);
     }
     if (options.resume && !key->empty() && !was)

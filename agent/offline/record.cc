@@ -2,13 +2,13 @@
 #include <iostream>
 #include <memory>
 
-#include "agent/loop/files.h"
 #include "agent/machine/linux_machine.h"
 #include "agent/offline/commands.h"
 #include "agent/offline/documents.h"
 #include "agent/offline/proposal.h"
 #include "agent/reconcile/reconciler.h"
 #include "agent/reconcile/survey.h"
+#include "core/files/whole_file.h"
 #include "core/wire/wire.h"
 
 namespace railwright::offline {

@@ -1,9 +1,9 @@
 #include <chrono>
 #include <optional>
 
-#include "agent/loop/files.h"
 #include "agent/loop/status_file.h"
 #include "agent/offline/commands.h"
+#include "core/files/whole_file.h"
 #include "core/text/times.h"
 
 namespace railwright::offline {

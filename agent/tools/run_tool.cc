@@ -17,6 +17,7 @@
 #include "agent/tools/allow_list.h"
 #include "agent/tools/children.h"
 #include "agent/tools/tools.h"
+#include "core/files/descriptor.h"
 
 namespace railwright {
 namespace {
@@ -28,26 +29,6 @@ constexpr std::size_t kErrorLimit = std::size_t{64} << 10;
 constexpr std::chrono::milliseconds kGrace{1000};
 /// After the tool itself has ended, its output may still sit in the pipes or be held open by a child of its.
 constexpr std::chrono::milliseconds kDrain{200};
-
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    Close();
-    fd_ = std::exchange(other.fd_, -1);
-    return *this;
-  }
-  ~Descriptor() { Close(); }
-  void Close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_ = -1;
-};
 
 /// Moves a descriptor above 2, so that the child's dup2 calls cannot overwrite one that is still needed.
 Status LiftAboveStandard(Descriptor& fd) {

@@ -1,6 +1,5 @@
 // railctl key generate, railctl key show: keys that sign states, on the machine of the person who signs.
 #include "controller/cli/verbs.h"
-#include "controller/cli/whole_file.h"
 #include "core/files/whole_file.h"
 #include "core/identity/key.h"
 
@@ -38,7 +37,7 @@ ExitCode Run(Context& context, const KeyGenerateOptions& options) {
   if (!key.ok()) return Fail(context, key.status());
   const auto pem = key->ToPem();
   if (!pem.ok()) return Fail(context, pem.status());
-  const Status written = cli::WriteWholeFile(options.out, pem->Reveal(), {.mode = 0600, .overwrite = false});
+  const Status written = WriteWholeFile(options.out, pem->Reveal(), {.replace = false});
   if (!written.ok()) return Fail(context, written);
   const std::string pin = key->public_key().pin().Text();
   if (!context.table()) {

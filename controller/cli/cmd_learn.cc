@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -5,7 +7,7 @@
 #include "controller/cli/plan_view.h"
 #include "controller/cli/sources.h"
 #include "controller/cli/verbs.h"
-#include "controller/cli/whole_file.h"
+#include "core/files/whole_file.h"
 #include "core/text/table.h"
 
 namespace railwright::cli {
@@ -178,7 +180,9 @@ ExitCode Run(Context& context, const LearnOptions& options) {
   }
   if (!options.output_dir.empty()) std::filesystem::create_directories(options.output_dir, error);
   // A folder that could not be made is told by the write.
-  const Status written = WriteWholeFile(path, made->text, {.mode = 0644, .overwrite = options.force});
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  const Status written = WriteWholeFile(path, made->text, {.mode = 0666 & ~mask, .replace = options.force});
   if (written.code() == Code::kAlreadyExists) return taken();
   if (!written.ok()) return Fail(context, written.Within("the documents could not be written"));
   context.console.Print(path + ": " + Sentence(*lesson, *made) +

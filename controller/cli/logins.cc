@@ -112,24 +112,22 @@ Status Logins::Save(const Login& login) const {
   for (const std::string& one : {directory_, directory_ + "/contexts", folder})
     RW_RETURN_IF_ERROR(MakeFolder(one, mine));
   RW_ASSIGN_OR_RETURN(const identity::Secret key, login.key.ToPem());
-  RW_RETURN_IF_ERROR(railwright::WriteWholeFile(folder + "/key.pem", key.Reveal()));
-  RW_RETURN_IF_ERROR(
-      railwright::WriteWholeFile(folder + "/roots.pem", identity::Certificate::ChainToPem(login.roots)));
+  RW_RETURN_IF_ERROR(WriteWholeFile(folder + "/key.pem", key.Reveal()));
+  RW_RETURN_IF_ERROR(WriteWholeFile(folder + "/roots.pem", identity::Certificate::ChainToPem(login.roots)));
   const nlohmann::json json = {{"cluster", login.cluster.text()},
                                {"operator", login.operator_name},
                                {"controllers", Texts(login.controllers)},
                                {"enrolment", Texts(login.enrolment)},
                                {"renewals", login.renewals}};
-  RW_RETURN_IF_ERROR(railwright::WriteWholeFile(folder + "/context.json", json.dump(2) + "\n"));
-  RW_RETURN_IF_ERROR(
-      railwright::WriteWholeFile(folder + "/chain.pem", identity::Certificate::ChainToPem(login.chain)));
+  RW_RETURN_IF_ERROR(WriteWholeFile(folder + "/context.json", json.dump(2) + "\n"));
+  RW_RETURN_IF_ERROR(WriteWholeFile(folder + "/chain.pem", identity::Certificate::ChainToPem(login.chain)));
   return InUse().empty() ? Use(login.context) : Ok();
 }
 
 Status Logins::Use(const std::string& name) const {
   const std::vector<std::string> names = Names();
   if (std::find(names.begin(), names.end(), name) == names.end()) return Load(name).status();
-  return railwright::WriteWholeFile(directory_ + "/in-use", name + "\n");
+  return WriteWholeFile(directory_ + "/in-use", name + "\n");
 }
 
 Status Logins::Remove(const std::string& name) const {

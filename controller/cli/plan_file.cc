@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "controller/cli/whole_file.h"
+#include "core/files/whole_file.h"
 #include "core/text/yaml.h"
 
 namespace railwright::cli {

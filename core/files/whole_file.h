@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,9 +18,13 @@ struct FileOwner {
   gid_t gid = 0;
 };
 
+enum class Sync : std::uint8_t { kNone, kDurable };
+
 struct FileTerms {
   mode_t mode = 0600;                             ///< as it is, the umask does not count
   std::optional<FileOwner> owner = std::nullopt;  ///< none: whoever writes
+  Sync sync = Sync::kDurable;                     ///< kNone: readers are safe, a power cut may lose it
+  bool replace = true;                            ///< false: AlreadyExists when something has the name
 };
 
 /// Puts `bytes` at `path`: a new name beside it, write, owner, mode, fsync, rename, fsync of the folder. A
@@ -30,8 +36,12 @@ Status WriteWholeFile(const std::string& path, std::string_view bytes, const Fil
 /// parent must be there. FailedPrecondition when something else has the name, also a link.
 Status MakeFolder(const std::string& path, const FileTerms& terms);
 
-/// Makes what was renamed in `folder` survive a power cut.
+/// Makes what was renamed in `folder` survive a power cut, where its file system knows such a thing.
 Status SyncFolder(const std::string& folder);
+
+/// The content of whatever is at `path`, a link and a pipe too, at most `limit` bytes (ResourceExhausted when
+/// there are more). NotFound when there is nothing.
+Result<std::string> ReadWhole(const std::string& path, std::size_t limit = std::size_t{16} << 20);
 
 /// The content of a plain file, at most `limit` bytes (DataLoss when there are more); a link is not followed.
 /// NotFound when there is none.

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "tests/agent/temporary_directory.h"
 
 namespace railwright {
@@ -91,7 +91,7 @@ TEST_F(ChangeLogTest, ATornLastLineIsDroppedAndItsNumberMayComeAgain) {
   const std::string whole = *ReadWhole(path_);
   const auto second = whole.find('\n', whole.find('\n') + 1) + 1;
   for (std::size_t cut = second; cut < whole.size(); cut += 7) {
-    ASSERT_TRUE(WriteWhole(path_, whole.substr(0, cut), Sync::kNone).ok());
+    ASSERT_TRUE(WriteWholeFile(path_, whole.substr(0, cut), {.sync = Sync::kNone}).ok());
     ChangeLog log(path_);
     ASSERT_TRUE(log.Open().ok());
     EXPECT_EQ(Numbers(log), N{1}) << cut;
@@ -108,7 +108,8 @@ TEST_F(ChangeLogTest, DamagedLinesAreLeftOutAndCounted) {
   }
   std::string text = *ReadWhole(path_);
   text.replace(text.find("\"b\""), 3, "\xff\xff\xff");
-  ASSERT_TRUE(WriteWhole(path_, text + "not json\n[1]\n{\"kind\":\"drift\"}\n", Sync::kNone).ok());
+  ASSERT_TRUE(
+      WriteWholeFile(path_, text + "not json\n[1]\n{\"kind\":\"drift\"}\n", {.sync = Sync::kNone}).ok());
   ChangeLog log(path_);
   ASSERT_TRUE(log.Open().ok());
   EXPECT_EQ(Numbers(log), (N{1, 3}));

@@ -6,10 +6,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "agent/loop/files.h"
 #include "agent/loop/pauses.h"
 #include "agent/loop/run_options.h"
 #include "agent/loop/state_dir.h"
+#include "core/files/whole_file.h"
 #include "tests/agent/temporary_directory.h"
 
 namespace railwright::offline {
@@ -130,7 +130,7 @@ TEST_F(PauseCommand, ResumingWhatWasNotPausedSaysSo) {
 }
 
 TEST_F(PauseCommand, ADamagedFileIsReplacedNotTrusted) {
-  ASSERT_TRUE(WriteWhole(directory_.path() + "/paused.json", "{", Sync::kNone).ok());
+  ASSERT_TRUE(WriteWholeFile(directory_.path() + "/paused.json", "{", {.sync = Sync::kNone}).ok());
   EXPECT_EQ(Say(With({"pause", "link.mtu"})).code, ExitCode::kDone);
   EXPECT_EQ(Now().size(), 1U);
 }
@@ -151,7 +151,7 @@ TEST(StatusCommand, WithoutAStatusIsIncomplete) {
 TEST(StatusCommand, ADamagedStatusIsSaid) {
   TemporaryDirectory directory;
   for (const char* text : {"{", "[]", "{\"agent\":{}}", "{\"nodes\":[],\"agent\":{}}"}) {
-    ASSERT_TRUE(WriteWhole(directory.path() + "/status.json", text, Sync::kNone).ok());
+    ASSERT_TRUE(WriteWholeFile(directory.path() + "/status.json", text, {.sync = Sync::kNone}).ok());
     EXPECT_EQ(Say({"status", "--state-dir", directory.path()}).code, ExitCode::kFailed) << text;
   }
 }
@@ -171,8 +171,9 @@ std::string StatusText(const char* verdict, bool complete, std::chrono::seconds 
 
 TEST(StatusCommand, WhatADeadAgentSawIsNoEvidence) {
   TemporaryDirectory directory;
-  ASSERT_TRUE(
-      WriteWhole(directory.path() + "/status.json", StatusText("Compliant", true, 1h), Sync::kNone).ok());
+  ASSERT_TRUE(WriteWholeFile(directory.path() + "/status.json", StatusText("Compliant", true, 1h),
+                             {.sync = Sync::kNone})
+                  .ok());
   const Said json = Say({"status", "--state-dir", directory.path(), "-o", "json"});
   EXPECT_EQ(json.code, ExitCode::kIncomplete);
   const auto status = nlohmann::json::parse(json.out);
@@ -188,9 +189,11 @@ TEST(StatusCommand, WhatAnAgentSawThatHangsIsNoEvidence) {
   TemporaryDirectory directory;
   const auto held = StateDir::Open(directory.path());
   ASSERT_TRUE(held.ok());
-  ASSERT_TRUE(WriteWhole(held->status(), StatusText("Compliant", true, 100s), Sync::kNone).ok());
+  ASSERT_TRUE(
+      WriteWholeFile(held->status(), StatusText("Compliant", true, 100s), {.sync = Sync::kNone}).ok());
   EXPECT_EQ(Say({"status", "--state-dir", directory.path()}).code, ExitCode::kDone);
-  ASSERT_TRUE(WriteWhole(held->status(), StatusText("Compliant", true, 130s), Sync::kNone).ok());
+  ASSERT_TRUE(
+      WriteWholeFile(held->status(), StatusText("Compliant", true, 130s), {.sync = Sync::kNone}).ok());
   const Said said = Say({"status", "--state-dir", directory.path()});
   EXPECT_EQ(said.code, ExitCode::kIncomplete);
   EXPECT_NE(said.out.find("the agent has not written its status for 13"), std::string::npos) << said.out;
@@ -201,7 +204,7 @@ TEST(StatusCommand, OfARunningAgentTellsItsVerdict) {
   const auto held = StateDir::Open(directory.path());
   ASSERT_TRUE(held.ok());
   const auto code = [&](const char* verdict, bool complete) {
-    EXPECT_TRUE(WriteWhole(held->status(), StatusText(verdict, complete), Sync::kNone).ok());
+    EXPECT_TRUE(WriteWholeFile(held->status(), StatusText(verdict, complete), {.sync = Sync::kNone}).ok());
     return Say({"status", "--state-dir", directory.path()}).code;
   };
   EXPECT_EQ(code("Compliant", true), ExitCode::kDone);

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "tests/agent/agent_node.h"
 #include "tests/support/fork_child.h"
 
@@ -191,7 +191,7 @@ TEST_F(CrashLatchTest, WhoeverRemovesTheFileTriesAgain) {
 TEST_F(CrashLatchTest, ADamagedMarkIsAsNone) {
   DieThreeTimes();
   for (const char* damaged : {"", "{", "[]", "{\"hash\":7,\"deaths\":\"x\"}"}) {
-    ASSERT_TRUE(WriteWhole(directory.path() + "/taking-up", damaged, Sync::kNone).ok());
+    ASSERT_TRUE(WriteWholeFile(directory.path() + "/taking-up", damaged, {.sync = Sync::kNone}).ok());
     machine.Put("/proc/sys/a", "0");
     ASSERT_TRUE(Boot());
     Settle();

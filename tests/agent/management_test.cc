@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "agent/loop/files.h"
 #include "agent/loop/route.h"
+#include "core/files/whole_file.h"
 #include "tests/agent/agent_node.h"
 
 namespace railwright {
@@ -98,7 +98,9 @@ TEST_F(ManagementTest, WithoutAWayTheLastKnownOneStaysAlsoAfterARestart) {
 TEST_F(ManagementTest, ANameThatWasNeverReachedLeavesAllInterfacesAlone) {
   controller = "controller.example:7443";
   RouteThrough("eno1");
-  ASSERT_TRUE(WriteWhole(directory.path() + "/desired.bin", State(7).SerializeAsString(), Sync::kNone).ok());
+  ASSERT_TRUE(
+      WriteWholeFile(directory.path() + "/desired.bin", State(7).SerializeAsString(), {.sync = Sync::kNone})
+          .ok());
   ASSERT_TRUE(Boot());
   Pass(1min);
   EXPECT_FALSE(Enforced());
@@ -118,10 +120,12 @@ TEST_F(ManagementTest, ANameThatWasNeverReachedLeavesAllInterfacesAlone) {
 
 TEST_F(ManagementTest, ADamagedFileIsAsNone) {
   controller = "controller.example:7443";
-  ASSERT_TRUE(WriteWhole(directory.path() + "/desired.bin", State(7).SerializeAsString(), Sync::kNone).ok());
+  ASSERT_TRUE(
+      WriteWholeFile(directory.path() + "/desired.bin", State(7).SerializeAsString(), {.sync = Sync::kNone})
+          .ok());
   for (const std::string& damaged : {std::string(), std::string("\n\n"), std::string("../../x\n"),
                                      std::string(300, 'x'), std::string("a b\n")}) {
-    ASSERT_TRUE(WriteWhole(directory.path() + "/management", damaged, Sync::kNone).ok());
+    ASSERT_TRUE(WriteWholeFile(directory.path() + "/management", damaged, {.sync = Sync::kNone}).ok());
     ASSERT_TRUE(Boot());
     Settle();
     EXPECT_FALSE(Enforced());
@@ -143,7 +147,7 @@ TEST_F(ManagementTest, AnInterfaceThatIsToldIsNeitherAskedForNorKept) {
 TEST_F(ManagementTest, AControllerOnThisHostNeedsNoInterface) {
   for (const char* local : {"unix:/run/controller.sock", "127.0.0.1:7443", "[::1]:7443"}) {
     controller = local;
-    ASSERT_TRUE(WriteWhole(directory.path() + "/management", "rail0\n", Sync::kNone).ok());
+    ASSERT_TRUE(WriteWholeFile(directory.path() + "/management", "rail0\n", {.sync = Sync::kNone}).ok());
     machine.Put("/rtnl/link/rail0/mtu", "1500");
     ASSERT_TRUE(Boot());
     Answer("");

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "tests/agent/agent_node.h"
 
 namespace railwright {
@@ -68,7 +68,7 @@ TEST_F(NodeAgentTest, ADamagedStateOnDiskIsNotEnforcedAndAskedForAgain) {
   std::string bytes = *ReadWhole(path);
   for (const std::string& damaged :
        {bytes.substr(0, bytes.size() / 2), std::string("\x01\x02"), std::string()}) {
-    ASSERT_TRUE(WriteWhole(path, damaged, Sync::kNone).ok());
+    ASSERT_TRUE(WriteWholeFile(path, damaged, {.sync = Sync::kNone}).ok());
     ASSERT_TRUE(Boot());
     machine.ClearLog();
     Settle();
@@ -179,7 +179,9 @@ TEST_F(NodeAgentTest, APauseOnTheNodeStopsWritesWithoutBeingToldAndItsEndResumes
   Welcome();
   Give(State(7));
   const std::string path = directory.path() + "/paused.json";
-  ASSERT_TRUE(WriteWhole(path, FormatPauses({{"", "sysctl.<name>", "root", "looking"}}), Sync::kNone).ok());
+  ASSERT_TRUE(
+      WriteWholeFile(path, FormatPauses({{"", "sysctl.<name>", "root", "looking"}}), {.sync = Sync::kNone})
+          .ok());
   Drift("/proc/sys/a", "0");  // no LookAtPauses: seen before the write itself
   EXPECT_EQ(Value("/proc/sys/a"), "0");
   Drift("/rtnl/link/rail0/mtu", "1500");
@@ -194,7 +196,7 @@ TEST_F(NodeAgentTest, APauseThatComesInTheMiddleOfAPassStopsTheNextWrite) {
   Welcome();
   const std::string path = directory.path() + "/paused.json";
   machine.on_set = [&](const std::string&, const std::string&) {
-    EXPECT_TRUE(WriteWhole(path, FormatPauses({{"", "", "root", "stop"}}), Sync::kNone).ok());
+    EXPECT_TRUE(WriteWholeFile(path, FormatPauses({{"", "", "root", "stop"}}), {.sync = Sync::kNone}).ok());
   };
   Give(State(7));
   EXPECT_EQ(Value("/rtnl/link/rail0/mtu"), "4200");

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "tests/agent/temporary_directory.h"
 
 namespace railwright {
@@ -39,11 +39,12 @@ class PauseFileTest : public testing::Test {
 TEST_F(PauseFileTest, SeesItComeChangeAndGo) {
   PauseFile file(path_);
   EXPECT_FALSE(file.Look());
-  ASSERT_TRUE(WriteWhole(path_, FormatPauses({{"", "", "root", "x"}}), Sync::kNone).ok());
+  ASSERT_TRUE(WriteWholeFile(path_, FormatPauses({{"", "", "root", "x"}}), {.sync = Sync::kNone}).ok());
   EXPECT_TRUE(file.Look());
   EXPECT_EQ(file.pauses().size(), 1U);
   EXPECT_FALSE(file.Look());
-  ASSERT_TRUE(WriteWhole(path_, FormatPauses({{"", "link.mtu", "root", "x"}}), Sync::kNone).ok());
+  ASSERT_TRUE(
+      WriteWholeFile(path_, FormatPauses({{"", "link.mtu", "root", "x"}}), {.sync = Sync::kNone}).ok());
   EXPECT_TRUE(file.Look());
   EXPECT_EQ(file.pauses()[0].key, "link.mtu");
   unlink(path_.c_str());
@@ -52,7 +53,7 @@ TEST_F(PauseFileTest, SeesItComeChangeAndGo) {
 }
 
 TEST_F(PauseFileTest, WhatCannotBeUnderstoodStopsEverything) {
-  ASSERT_TRUE(WriteWhole(path_, "pause everything please", Sync::kNone).ok());
+  ASSERT_TRUE(WriteWholeFile(path_, "pause everything please", {.sync = Sync::kNone}).ok());
   PauseFile file(path_);
   EXPECT_TRUE(file.Look());
   ASSERT_EQ(file.pauses().size(), 1U);

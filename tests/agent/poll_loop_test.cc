@@ -8,7 +8,7 @@
 
 #include <thread>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "tests/agent/agent_node.h"
 #include "tests/support/test_signer.h"
 
@@ -155,7 +155,7 @@ TEST_F(RunLoopTest, APauseFileIsSeenAtOnceAndSoIsItsEnd) {
   Begin();
   Accept();
   const std::string path = state_dir_->local_pauses();
-  ASSERT_TRUE(WriteWhole(path, FormatPauses({{"", "", "root", "x"}}), Sync::kNone).ok());
+  ASSERT_TRUE(WriteWholeFile(path, FormatPauses({{"", "", "root", "x"}}), {.sync = Sync::kNone}).ok());
   const auto status = [&] { return ReadWhole(state_dir_->status()).value_or(""); };
   EXPECT_TRUE(Within(5s, [&] { return status().find("\"by\": \"root\"") != std::string::npos; }));
   machine_.Put("/proc/sys/a", "0");

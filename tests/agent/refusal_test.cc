@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "tests/agent/agent_node.h"
 
 namespace railwright {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "tests/agent/agent_node.h"
 
 namespace railwright {
@@ -156,7 +156,7 @@ TEST_F(SignedStateTest, ACrashBetweenTheFloorAndTheStateLeavesTheOldOneInForceAn
   const std::string kept = *ReadWhole(directory.path() + "/desired.bin");
   Give(State(8, "9000"));
   // As if it had died before desired.bin was renamed: the floor says 8.
-  ASSERT_TRUE(WriteWhole(directory.path() + "/desired.bin", kept, Sync::kNone).ok());
+  ASSERT_TRUE(WriteWholeFile(directory.path() + "/desired.bin", kept, {.sync = Sync::kNone}).ok());
   ASSERT_TRUE(Boot());
   Settle();
   EXPECT_EQ(agent->Hello().generation(), 7U);
@@ -174,7 +174,7 @@ TEST_F(SignedStateTest, AFloorThatCannotBeWrittenHoldsTheStateBackUntilItCan) {
   Give(State(7));
   const std::string trust_folder = directory.path() + "/trust";
   std::filesystem::rename(trust_folder, directory.path() + "/away");
-  ASSERT_TRUE(WriteWhole(trust_folder, "in the way", Sync::kNone).ok());
+  ASSERT_TRUE(WriteWholeFile(trust_folder, "in the way", {.sync = Sync::kNone}).ok());
   ExpectNack(State(8, "9000"), "it cannot be kept yet: the floor of generations");
   std::filesystem::remove(trust_folder);
   std::filesystem::rename(directory.path() + "/away", trust_folder);
@@ -187,7 +187,7 @@ TEST_F(SignedStateTest, BothFloorsDamagedKeepsTheOldStateInForceAndRefusesEveryN
   Welcome();
   Give(State(7));
   for (const char* name : {"/trust/floor", "/trust/floor.2"})
-    ASSERT_TRUE(WriteWhole(directory.path() + name, "damaged", Sync::kNone).ok());
+    ASSERT_TRUE(WriteWholeFile(directory.path() + name, "damaged", {.sync = Sync::kNone}).ok());
   ASSERT_TRUE(Boot());
   Settle();
   EXPECT_TRUE(Logged("the floor of generations is damaged"));

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "tests/agent/temporary_directory.h"
 
 namespace railwright {
@@ -52,7 +52,7 @@ TEST(StateDir, IsFreeAgainWhenItsAgentDied) {
 TEST(StateDir, AFileInItsPlaceIsSaid) {
   TemporaryDirectory temporary;
   const std::string path = temporary.path() + "/file";
-  ASSERT_TRUE(WriteWhole(path, "x", Sync::kNone).ok());
+  ASSERT_TRUE(WriteWholeFile(path, "x", {.sync = Sync::kNone}).ok());
   const auto state = StateDir::Open(path);
   EXPECT_EQ(state.status().code(), Code::kFailedPrecondition);
   EXPECT_NE(state.status().message().find("is no directory"), std::string::npos);
@@ -69,38 +69,6 @@ TEST(StateDir, ADirectoryThatTakesNoWritesSaysWhatToDo) {
   ASSERT_FALSE(state.ok());
   EXPECT_NE(state.status().message().find("state directory /proc/self"), std::string::npos)
       << state.status().message();
-}
-
-TEST(WriteWhole, LeavesOldOrNewAndNothingBeside) {
-  TemporaryDirectory temporary;
-  const std::string path = temporary.path() + "/file";
-  ASSERT_TRUE(WriteWhole(path, "old", Sync::kDurable).ok());
-  ASSERT_TRUE(WriteWhole(path, std::string("n\0w", 3), Sync::kDurable).ok());
-  EXPECT_EQ(*ReadWhole(path), std::string("n\0w", 3));
-  struct stat info {};
-  ASSERT_EQ(stat(path.c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 07777, 0600U);
-  std::size_t files = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(temporary.path())) ++files;
-  EXPECT_EQ(files, 1U);
-}
-
-TEST(WriteWhole, AnErrorKeepsTheOldContent) {
-  TemporaryDirectory temporary;
-  const std::string path = temporary.path() + "/folder";
-  ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
-  EXPECT_FALSE(WriteWhole(path, "a file cannot replace a folder", Sync::kNone).ok());
-  EXPECT_TRUE(std::filesystem::is_directory(path));
-  EXPECT_FALSE(std::filesystem::exists(path + ".new." + std::to_string(getpid())));
-}
-
-TEST(ReadWhole, WhatIsTooLongIsRefusedAndWhatIsMissingIsNotFound) {
-  TemporaryDirectory temporary;
-  const std::string path = temporary.path() + "/file";
-  ASSERT_TRUE(WriteWhole(path, std::string(1000, 'x'), Sync::kNone).ok());
-  EXPECT_EQ(ReadWhole(path, 999).status().code(), Code::kResourceExhausted);
-  EXPECT_TRUE(ReadWhole(path, 1000).ok());
-  EXPECT_EQ(ReadWhole(path + "x").status().code(), Code::kNotFound);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "tests/agent/temporary_directory.h"
 #include "tests/support/rounds.h"
 #include "tests/support/test_signer.h"
@@ -246,7 +246,7 @@ class FloorFilesTest : public StateSealTest {
   std::string First() const { return directory.path() + "/trust/floor"; }
   std::string Second() const { return directory.path() + "/trust/floor.2"; }
   static void Put(const std::string& path, const std::string& bytes) {
-    ASSERT_TRUE(WriteWhole(path, bytes, Sync::kNone).ok());
+    ASSERT_TRUE(WriteWholeFile(path, bytes, {.sync = Sync::kNone}).ok());
   }
 };
 

@@ -12,8 +12,8 @@
 #include <future>
 #include <thread>
 
-#include "agent/loop/files.h"
 #include "agent/loop/poll_loop.h"
+#include "core/files/whole_file.h"
 #include "tests/agent/agent_node.h"
 #include "tests/support/fake_hints.h"
 #include "tests/support/test_signer.h"
@@ -138,9 +138,8 @@ TEST(SupervisorTest, AFirstPassThatHangsDoesNotHoldUpReadinessAndFeedsNoWatchdog
   ASSERT_TRUE(BlockSignals().ok());
   NotifySocket socket;
   AgentNode node;  // its machine, its state directory
-  ASSERT_TRUE(WriteWhole(node.directory.path() + "/desired.bin", AgentNode::State(7).SerializeAsString(),
-                         Sync::kDurable)
-                  .ok());
+  ASSERT_TRUE(
+      WriteWholeFile(node.directory.path() + "/desired.bin", AgentNode::State(7).SerializeAsString()).ok());
   auto state_dir = StateDir::Open(node.directory.path());
   ASSERT_TRUE(state_dir.ok());
   HangingMachine machine(node.machine);

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <thread>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "tests/e2e/one_node.h"
 
 namespace railwright {

@@ -1,5 +1,5 @@
 // An adopted node with the real programs on the real kernel: learned, declared, compared; nothing is written.
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "tests/e2e/one_node.h"
 
 namespace railwright {

@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "tests/e2e/one_node.h"
 #include "tests/support/rounds.h"
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/identity/identity_files.h"
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "tests/agent/temporary_directory.h"
 #include "tests/e2e/programs.h"
 #include "tests/support/test_signer.h"
@@ -74,13 +74,15 @@ TEST(OfflineAgent, AStateDirectoryThatCannotBeUsedIsAClearErrorOfRun) {
   const Ran proc = run("/proc/self");
   EXPECT_NE(proc.code, 0);
   EXPECT_NE(proc.err.find("/proc/self"), std::string::npos);
-  ASSERT_TRUE(WriteWhole(directory.path() + "/file", "", Sync::kNone).ok());
+  ASSERT_TRUE(WriteWholeFile(directory.path() + "/file", "", {.sync = Sync::kNone}).ok());
   EXPECT_EQ(run(directory.path() + "/file").code, 1);
 }
 
 TEST(OfflineAgent, ADamagedJournalStopsItBeforeItWrites) {
   TemporaryDirectory directory;
-  ASSERT_TRUE(WriteWhole(directory.path() + "/journal", "{\"op\":\"original\"}\n{}\n", Sync::kNone).ok());
+  ASSERT_TRUE(
+      WriteWholeFile(directory.path() + "/journal", "{\"op\":\"original\"}\n{}\n", {.sync = Sync::kNone})
+          .ok());
   ASSERT_TRUE(SaveNodeTrust(directory.path(), TestSigner().Trust()).ok());
   const Ran ran = RunProgram({Binary("railwright-agent"), "run", "--state-dir", directory.path()});
   EXPECT_EQ(ran.code, 1);

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 
 namespace railwright {
 

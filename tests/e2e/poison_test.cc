@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "agent/identity/identity_files.h"
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "core/wire/wire.h"
 #include "tests/agent/temporary_directory.h"
 #include "tests/e2e/programs.h"

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "tests/e2e/one_node.h"
 
 namespace railwright {

@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "agent/loop/files.h"
+#include "core/files/whole_file.h"
 #include "railwright/clock.h"
 #include "tests/e2e/one_node.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "agent/machine/descriptor.h"
 #include "agent/machine/netlink_socket.h"
+#include "core/files/descriptor.h"
 
 namespace railwright::machine {
 

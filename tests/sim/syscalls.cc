@@ -1,6 +1,6 @@
 // The system calls of the production code, linked with --wrap: paths below /sim go to a simulated disk,
-// everything else to the kernel. So files.cc, FileJournal, ChangeLog and the store's file code are tested as
-// they are shipped.
+// everything else to the kernel. So WriteWholeFile, FileJournal, ChangeLog and the store's file code are
+// tested as they are shipped.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -91,6 +91,7 @@ ssize_t __real_read(int fd, void* into, size_t size);
 ssize_t __real_pread(int fd, void* into, size_t size, off_t offset);
 ssize_t __real_write(int fd, const void* from, size_t size);
 ssize_t __real_pwrite(int fd, const void* from, size_t size, off_t offset);
+int __real_fchmod(int fd, mode_t mode);
 int __real_fsync(int fd);
 int __real_fdatasync(int fd);
 int __real_rename(const char* from, const char* to);
@@ -153,6 +154,9 @@ ssize_t __wrap_pwrite(int fd, const void* from, size_t size, off_t offset) {
   return Answer(static_cast<ssize_t>(file->disk->Write(
       *file->inode, file->path, static_cast<std::size_t>(offset), {static_cast<const char*>(from), size})));
 }
+
+// One user, who may everything.
+int __wrap_fchmod(int fd, mode_t mode) { return File(fd) == nullptr ? __real_fchmod(fd, mode) : 0; }
 
 int __wrap_fsync(int fd) {
   auto* file = File(fd);

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace railwright::gate {
+namespace railwright {
 
 /// Closes on destruction; -1 when empty.
 class Descriptor {
@@ -31,4 +31,4 @@ class Descriptor {
   int fd_ = -1;
 };
 
-}  // namespace railwright::gate
+}  // namespace railwright
