@@ -5,6 +5,7 @@
 //   half  (gate)  │ (main     │ ◀── inbox, text ─── │ (threads  │
 //                 │  thread)  │ ◀── "Hello?" ────── │  of gRPC) │
 //   signals ────▶ └───────────┘                     └───────────┘
+//                       └──── "who answers?" ────▶ neighbours on the rails
 //
 // It has no privilege, touches no setting and writes nothing but its own certificate. It can delay, drop and
 // lie; what is signed it cannot change.
@@ -18,10 +19,12 @@
 #include <cerrno>
 #include <chrono>
 #include <iostream>
+#include <memory>
 
 #include "agent/gate/front_options.h"
 #include "agent/gate/passage.h"
 #include "agent/loop/log.h"
+#include "agent/probes/echo_probe.h"
 #include "agent/session/enrolment.h"
 #include "agent/session/identity_way.h"
 #include "agent/session/renewal.h"
@@ -68,9 +71,10 @@ Result<gate::Passage::End> Carry(const gate::FrontOptions& options, Descriptor s
   Session session(
       Dial(options), [&passage] { return passage.Hello(); }, passage.inbox(), [&passage] { passage.Ring(); });
   RW_RETURN_IF_ERROR(session.Start());
-  return passage.Run(signals,
-                     {[&session](ToController message) { session.Send(std::move(message)); },
-                      [&session] { return session.StateText(); }, [&session] { return session.Redial(); }});
+  const std::unique_ptr<PeerProbe> neighbours = MakeEchoProbe();
+  return passage.Run(signals, {[&session](ToController message) { session.Send(std::move(message)); },
+                               [&session] { return session.StateText(); },
+                               [&session] { return session.Redial(); }, neighbours.get()});
 }
 
 // True when a signal came meanwhile.

@@ -22,16 +22,14 @@
 #include "agent/gate/spawned_front.h"
 #include "agent/identity/identity_files.h"
 #include "agent/journal/file_journal.h"
-#include "agent/loop/files.h"
 #include "agent/loop/node_agent.h"
 #include "agent/loop/poll_loop.h"
 #include "agent/loop/route.h"
 #include "agent/loop/run_options.h"
 #include "agent/machine/linux_machine.h"
-#include "agent/probes/echo_probe.h"
-#include "core/files/whole_file.h"
 #include "agent/reconcile/reconciler.h"
 #include "agent/tools/tools.h"
+#include "core/files/whole_file.h"
 
 namespace railwright {
 namespace {
@@ -106,7 +104,7 @@ Status Run(const RunOptions& options, const Log& log) {
   Supervisor supervisor;
   supervisor.Starting(me.node + ": the first pass runs", me.node + ": the first pass still runs");
 
-  const auto peers = MakeEchoProbe();
+  gate::Neighbours neighbours;
 
   // loop → gate: reports, answers. The gate is made after the agent and goes before it.
   std::unique_ptr<gate::Gate> gate;
@@ -119,10 +117,11 @@ Status Run(const RunOptions& options, const Log& log) {
                    [](int pid) { return pid == ::getpid() || IsOurTool(pid); }, log,
                    [&supervisor, &clock] { supervisor.Alive(clock.Now()); }, NetdevTowards,
                    [&options] { return LoadNodeTrust(options.state_dir); },
-                   [&gate] { return gate == nullptr ? std::uint64_t{0} : gate->Redial(); }, peers.get()});
+                   [&gate] { return gate == nullptr ? std::uint64_t{0} : gate->Redial(); }, &neighbours});
   RW_RETURN_IF_ERROR(agent.Start());
   const gate::Gate::Parts through{[&agent] { return agent.Hello(); }, inbox, [&bell] { bell.Ring(); },
-                                  [&log](const std::string& line) { log(LogLevel::kWarning, line); }};
+                                  [&log](const std::string& line) { log(LogLevel::kWarning, line); },
+                                  &neighbours};
   gate = std::make_unique<gate::Gate>(gate::GateOptions{}, std::move(door), through);
   RW_RETURN_IF_ERROR(gate->Start());
 

@@ -10,6 +10,7 @@ install(FILES deploy/systemd/railwright-controller.service DESTINATION lib/syste
 install(FILES deploy/systemd/railwright-agent.service deploy/systemd/railwright-front.service
   DESTINATION lib/systemd/system COMPONENT agent)
 install(FILES deploy/systemd/railwright-front.conf DESTINATION lib/sysusers.d COMPONENT agent)
+install(FILES deploy/systemd/railwright-ping.conf DESTINATION lib/sysctl.d RENAME 50-railwright-ping.conf COMPONENT agent)
 # The shells' completions are what this railctl prints.
 foreach(shell bash zsh fish)
   add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/completion/${shell} DEPENDS railctl VERBATIM

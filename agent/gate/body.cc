@@ -18,6 +18,18 @@ constexpr std::size_t kFewFields = 256;
 constexpr std::size_t kPauseFields = 65'536;
 constexpr std::size_t kStateFields = 262'144;
 
+constexpr std::size_t kMostPeers = 16;
+constexpr std::size_t kLongestNetdev = 15;   // IFNAMSIZ, less its NUL
+constexpr std::size_t kLongestAddress = 45;  // INET6_ADDRSTRLEN, less its NUL
+constexpr std::size_t kLongestObstacle = 512;
+
+// The first line, then one for each of at most 16 addresses.
+std::string Lines(std::string text, const std::vector<std::string>& addresses) {
+  for (std::size_t i = 0; i < std::min(addresses.size(), kMostPeers); ++i)
+    text += "\n" + addresses[i].substr(0, kLongestAddress);
+  return text;
+}
+
 template <class Body>
 Frame With(FrameKind kind, const Body& body, std::uint64_t connection) {
   return {kind, connection, body.SerializeAsString()};
@@ -79,7 +91,47 @@ Result<ToController> To(const Frame& frame) {
   return ToController{std::move(body), frame.connection};
 }
 
+// What Lines has made: the first line and the addresses.
+Result<std::pair<std::string, std::vector<std::string>>> ReadLines(const Frame& frame) {
+  std::string_view left = frame.body;
+  const auto take = [&left] {
+    const std::string line(left.substr(0, left.find('\n')));
+    left.remove_prefix(std::min(line.size() + 1, left.size()));
+    return line;
+  };
+  std::pair<std::string, std::vector<std::string>> lines;
+  lines.first = take();
+  while (!left.empty()) {
+    std::string address = take();
+    if (lines.second.size() == kMostPeers) return Bad(frame, "more than 16 addresses");
+    if (address.empty() || address.size() > kLongestAddress ||
+        address.find_first_not_of("0123456789abcdefABCDEF.:") != std::string::npos)
+      return Bad(frame, "what is no address");
+    lines.second.push_back(std::move(address));
+  }
+  return lines;
+}
+
 }  // namespace
+
+Frame AskPeersFrame(std::uint64_t question, const PeerQuestion& peers) {
+  return {FrameKind::kAskPeers, question, Lines(peers.netdev.substr(0, kLongestNetdev), peers.addresses)};
+}
+
+Result<PeerQuestion> ReadAskPeers(const Frame& frame) {
+  RW_ASSIGN_OR_RETURN(auto lines, ReadLines(frame));
+  if (lines.first.empty() || lines.first.size() > kLongestNetdev) return Bad(frame, "no interface");
+  return PeerQuestion{std::move(lines.first), std::move(lines.second)};
+}
+
+Frame HeardFrame(std::uint64_t question, const PeerAnswer& answer) {
+  return {FrameKind::kHeard, question, Lines(Brief(answer.obstacle, kLongestObstacle), answer.answered)};
+}
+
+Result<PeerAnswer> ReadHeard(const Frame& frame) {
+  RW_ASSIGN_OR_RETURN(auto lines, ReadLines(frame));
+  return PeerAnswer{Brief(lines.first, kLongestObstacle), std::move(lines.second)};
+}
 
 Frame RedialledFrame(std::uint64_t order, std::uint64_t before) {
   std::string body;

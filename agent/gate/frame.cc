@@ -27,6 +27,7 @@ constexpr About kKinds[] = {
     // One byte that is never sent: 0 would mean that it is not to be sent at all.
     {FrameKind::kAskHello, "question for a hello", 1, 0},
     {FrameKind::kRedialled, "answer to a redial", 8, 0},
+    {FrameKind::kHeard, "list of neighbours that answered", 2 * kKib, 0},
     {FrameKind::kHello, "hello", 0, 64 * kKib},
     {FrameKind::kAck, "ack", 0, 4 * kKib},
     {FrameKind::kNack, "nack", 0, 64 * kKib},
@@ -35,6 +36,7 @@ constexpr About kKinds[] = {
     {FrameKind::kResult, "command result", 0, 16 * kMib},
     {FrameKind::kCatalog, "catalog", 0, 4 * kMib},
     {FrameKind::kRedial, "redial", 0, 1},
+    {FrameKind::kAskPeers, "question to neighbours", 0, 2 * kKib},
 };
 
 const About* Find(FrameKind kind) {

@@ -12,7 +12,7 @@
 namespace railwright::gate {
 
 /// Revision of this protocol. The halves are installed together: another one is refused, never adapted to.
-inline constexpr std::uint32_t kRevision = 1;
+inline constexpr std::uint32_t kRevision = 2;
 
 /// One for each kind of FromController and ToController, and the gate's own. Numbers are never
 /// reused.
@@ -27,6 +27,7 @@ enum class FrameKind : std::uint8_t {
   kStateText = 21,  ///< what the session says of itself
   kAskHello = 22,   ///< empty; `connection` is the number of the question
   kRedialled = 23,  ///< the session's last connection before, 8 bytes; `connection` is that of the kRedial
+  kHeard = 24,      ///< who has answered; `connection` is that of the kAskPeers
   // From the privileged half.
   kHello = 32,      ///< v1.Hello; `connection` is the number of the question, 0: unasked
   kAck = 33,        ///< v1.Ack
@@ -36,6 +37,7 @@ enum class FrameKind : std::uint8_t {
   kResult = 37,     ///< v1.CommandResult
   kCatalog = 38,    ///< v1.Catalog
   kRedial = 39,     ///< empty; `connection` is the number of the order
+  kAskPeers = 40,   ///< whom to ask through which interface; `connection` is the number of the question
 };
 
 struct Frame {

@@ -47,6 +47,7 @@ struct Gate::Impl {
 
   mutable std::mutex mutex;
   bool stopping = false;
+  bool there = false;  // a front: what is enqueued is for it
   std::string text = "connecting: not tried yet";
   std::deque<std::string> outgoing;  // encoded, for the front that there is now
   std::size_t outgoing_bytes = 0;
@@ -68,8 +69,9 @@ struct Gate::Impl {
     if (parts.on_state) parts.on_state();
   }
 
-  // With `mutex`.
+  // With `mutex`. Without a front it is lost: the next one is to hear its version first.
   void Enqueue(const Frame& frame) {
+    if (!there) return;
     std::string bytes = Encode(frame);
     // A frame that the other side would refuse is not begun: what is in it is the loop's to repeat or not.
     if (frame.body.size() > MostBytes(frame.kind, Side::kPrivileged)) return;
@@ -113,6 +115,14 @@ struct Gate::Impl {
     return Ok();
   }
 
+  void Say(const Frame& frame) {
+    {
+      const std::lock_guard lock(mutex);
+      Enqueue(frame);
+    }
+    bell->Ring();
+  }
+
   void SayHello(std::uint64_t question) {
     const Frame frame{FrameKind::kHello, question, parts.hello().SerializeAsString()};
     const std::lock_guard lock(mutex);
@@ -124,6 +134,7 @@ struct Gate::Impl {
     front.emplace(std::move(socket), options, now);
     {
       const std::lock_guard lock(mutex);
+      there = true;
       Enqueue(VersionFrame());
       // It dials only after its first Hello, and so after every order that there was.
       if (barrier > given) dialled_before = 0;
@@ -134,6 +145,7 @@ struct Gate::Impl {
   void Forget() {
     front.reset();
     const std::lock_guard lock(mutex);
+    there = false;
     outgoing.clear();
     outgoing_bytes = 0;
     overflow = false;
@@ -164,6 +176,7 @@ struct Gate::Impl {
       case FrameKind::kVersion: return Status(Code::kInvalidArgument, "a second version");
       case FrameKind::kAskHello: SayHello(frame.connection); return Ok();
       case FrameKind::kRedialled: return OnRedialled(frame);
+      case FrameKind::kHeard: return parts.neighbours == nullptr ? Ok() : parts.neighbours->Take(frame);
       case FrameKind::kStateText: SetText(ReadStateText(frame)); return Ok();
       default: return OnMessage(frame, now);
     }
@@ -289,6 +302,7 @@ Gate::Gate(GateOptions options, std::unique_ptr<Door> door, Parts parts)
     : impl_(std::make_unique<Impl>(options, std::move(door), std::move(parts))) {}
 
 Gate::~Gate() {
+  if (impl_->parts.neighbours != nullptr) impl_->parts.neighbours->Through(nullptr);
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->stopping = true;
@@ -300,6 +314,8 @@ Gate::~Gate() {
 Status Gate::Start() {
   RW_ASSIGN_OR_RETURN(Bell bell, Bell::Make());
   impl_->bell.emplace(std::move(bell));
+  if (impl_->parts.neighbours != nullptr)
+    impl_->parts.neighbours->Through([impl = impl_.get()](const Frame& frame) { impl->Say(frame); });
   impl_->thread = std::thread([impl = impl_.get()] { impl->Run(); });
   return Ok();
 }

@@ -9,6 +9,7 @@
 
 #include "agent/gate/door.h"
 #include "agent/gate/messages.h"
+#include "agent/gate/neighbours.h"
 #include "railwright/result.h"
 
 namespace railwright::gate {
@@ -41,6 +42,8 @@ class Gate {
     std::function<void()> on_state{};
     /// A line about a front that came or was cut off; in the gate's thread.
     std::function<void(const std::string&)> told{};
+    /// Asked through the front; outlives the gate. Null: what the front says of neighbours is dropped.
+    Neighbours* neighbours = nullptr;
   };
   Gate(GateOptions options, std::unique_ptr<Door> door, Parts parts);
   ~Gate();  ///< what was sent before goes out first, if it can; a front that was started here ends

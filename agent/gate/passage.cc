@@ -17,6 +17,14 @@ namespace railwright::gate {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+namespace {
+
+/// How often, and for how long after a question, neighbours are heard. Their answers take microseconds; the
+/// loop asks anew each second.
+constexpr milliseconds kHearing{20}, kAnswersWithin{3'000};
+
+}  // namespace
+
 Result<Descriptor> ConnectToGate(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -55,8 +63,9 @@ Status Passage::Open(int signals, milliseconds within) {
 
 Result<Passage::End> Passage::Run(int signals, const Caller& caller) {
   while (true) {
+    HearPeers(caller);
     Status status = Write(caller.text);
-    if (status.ok()) status = Wait(signals, milliseconds(-1));
+    if (status.ok()) status = Wait(signals, asked_peers_.empty() ? milliseconds(-1) : kHearing);
     if (status.ok())
       status = connection_.Read(steady_clock::now(), [&](Frame frame) { return OnFrame(frame, caller); });
     if (status.ok()) continue;
@@ -89,10 +98,34 @@ Status Passage::OnFrame(const Frame& frame, const Caller& caller) {
     waiting_.push_back(RedialledFrame(frame.connection, caller.redial ? caller.redial() : 0));
     return Ok();
   }
+  if (frame.kind == FrameKind::kAskPeers) return AskPeers(frame, caller);
   auto message = ReadToController(frame);
   if (!message.ok()) return message.status();
   if (caller.send) caller.send(*std::move(message));
   return Ok();
+}
+
+Status Passage::AskPeers(const Frame& frame, const Caller& caller) {
+  RW_ASSIGN_OR_RETURN(const PeerQuestion question, ReadAskPeers(frame));
+  if (caller.neighbours == nullptr) return Ok();
+  caller.neighbours->Ask(question.netdev, question.addresses);
+  asked_peers_[question.netdev] = {frame.connection, question.addresses.size(), 0,
+                                   steady_clock::now() + kAnswersWithin};
+  return Ok();
+}
+
+// Tells each time that one more has answered, or at once why none can be asked.
+void Passage::HearPeers(const Caller& caller) {
+  const auto now = steady_clock::now();
+  for (auto one = asked_peers_.begin(); one != asked_peers_.end();) {
+    Asked& asked = one->second;
+    const PeerAnswer answer{caller.neighbours->Obstacle(one->first), caller.neighbours->Answered(one->first)};
+    if (answer.answered.size() > asked.told || !answer.obstacle.empty())
+      waiting_.push_back(HeardFrame(asked.question, answer));
+    asked.told = answer.answered.size();
+    const bool all = asked.told >= asked.peers || !answer.obstacle.empty() || now >= asked.until;
+    one = all ? asked_peers_.erase(one) : std::next(one);
+  }
 }
 
 void Passage::OnHello(const Frame& frame) {

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 
 #include "agent/gate/bell.h"
 #include "agent/gate/connection.h"
 #include "agent/gate/messages.h"
+#include "railwright/peer_probe.h"
 #include "railwright/result.h"
 
 namespace railwright::gate {
@@ -28,6 +30,7 @@ class Passage {
     std::function<void(ToController)> send;
     std::function<std::string()> text;
     std::function<std::uint64_t()> redial{};  ///< Session::Redial
+    PeerProbe* neighbours = nullptr;          ///< null: nobody answers
   };
   enum class End : std::uint8_t { kSignal, kPrivilegedHalf };
 
@@ -50,6 +53,8 @@ class Passage {
  private:
   Status Wait(int signals, std::chrono::milliseconds longest);
   Status OnFrame(const Frame& frame, const Caller& caller);
+  Status AskPeers(const Frame& frame, const Caller& caller);
+  void HearPeers(const Caller& caller);
   void OnHello(const Frame& frame);
   Status Write(const std::function<std::string()>& text);
   void Close();
@@ -59,6 +64,12 @@ class Passage {
   Queue<FromController> inbox_;
   std::deque<Frame> waiting_;  // taken from the inbox
   std::string told_text_;
+  struct Asked {
+    std::uint64_t question;
+    std::size_t peers, told;  ///< how many were asked; how many answers were handed over
+    std::chrono::steady_clock::time_point until;
+  };
+  std::map<std::string, Asked> asked_peers_;  // by interface; those that may still answer
 
   std::mutex mutex_;
   std::condition_variable answered_;

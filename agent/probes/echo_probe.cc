@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
-#include <netinet/ip.h>
 #include <netinet/ip_icmp.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -11,11 +10,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <span>
 #include <utility>
+
+#include "core/files/descriptor.h"
+#include "railwright/result.h"
 
 namespace railwright {
 namespace {
@@ -25,32 +28,6 @@ constexpr std::size_t kHeader = 8;  // of an echo, both families: type, code, ch
 constexpr std::size_t kMostAddresses = 16;
 
 using Nonce = std::array<std::uint8_t, kNonce>;
-
-class Socket {
- public:
-  explicit Socket(int fd = -1) : fd_(fd) {}
-  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Socket() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-// RFC 1071. A ping socket's checksum is made by the kernel, a raw IPv4 socket's is not.
-std::uint16_t Checksum(std::span<const std::uint8_t> bytes) {
-  std::uint32_t sum = 0;
-  for (std::size_t i = 0; i < bytes.size(); i += 2)
-    sum += static_cast<std::uint32_t>(bytes[i] << 8) + (i + 1 < bytes.size() ? bytes[i + 1] : 0u);
-  while ((sum >> 16) != 0) sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<std::uint16_t>(~sum);
-}
 
 struct Peer {
   std::string text;
@@ -73,9 +50,9 @@ class EchoProbe final : public PeerProbe {
     for (const std::string& address : addresses) {
       Peer peer;
       if (question.peers.size() == kMostAddresses || !Parse(address, peer)) continue;
-      Socket& socket = peer.v6 ? question.six : question.four;
-      if (socket.get() < 0) socket = Open(netdev, peer.v6, question);
-      if (socket.get() >= 0) Send(socket.get(), peer, question);
+      Descriptor& socket = peer.v6 ? question.six : question.four;
+      if (!socket) socket = Open(netdev, peer.v6, question);
+      if (socket) Send(socket.get(), peer, question);
       question.peers.push_back(std::move(peer));
     }
   }
@@ -84,9 +61,14 @@ class EchoProbe final : public PeerProbe {
     const auto found = questions_.find(netdev);
     if (found == questions_.end()) return {};
     Question& question = found->second;
-    if (question.four.get() >= 0) Receive(question, false);
-    if (question.six.get() >= 0) Receive(question, true);
+    if (question.four) Receive(question, false);
+    if (question.six) Receive(question, true);
     return question.answered;
+  }
+
+  std::string Obstacle(const std::string& netdev) const override {
+    const auto found = questions_.find(netdev);
+    return found == questions_.end() ? std::string() : found->second.obstacle;
   }
 
  private:
@@ -94,35 +76,33 @@ class EchoProbe final : public PeerProbe {
     Nonce nonce{};
     std::vector<Peer> peers;
     std::vector<std::string> answered;
-    Socket four, six;
-    bool raw_four = false;
+    std::string obstacle;
+    Descriptor four, six;
   };
 
   // A socket of no use (-1) makes its peers silent.
-  static Socket Open(const std::string& netdev, bool v6, Question& question) {
+  static Descriptor Open(const std::string& netdev, bool v6, Question& question) {
     const int family = v6 ? AF_INET6 : AF_INET;
     const int protocol = v6 ? static_cast<int>(IPPROTO_ICMPV6) : static_cast<int>(IPPROTO_ICMP);
-    constexpr int kFlags = SOCK_CLOEXEC | SOCK_NONBLOCK;
-    Socket socket(::socket(family, SOCK_DGRAM | kFlags, protocol));
-    if (socket.get() < 0) {
-      socket = Socket(::socket(family, SOCK_RAW | kFlags, protocol));
-      if (!v6) question.raw_four = socket.get() >= 0;
+    Descriptor socket(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
+    if (!socket && (errno == EACCES || errno == EPERM)) {
+      question.obstacle = "the kernel lets no echo out for group " + std::to_string(::getegid()) +
+                          ": sysctl net.ipv4.ping_group_range=\"0 2147483647\" does";
+    } else if (!socket) {
+      question.obstacle = "no socket for an echo: " + FromErrno(errno, "socket").message();
+    } else if (::setsockopt(socket.get(), SOL_SOCKET, SO_BINDTODEVICE, netdev.c_str(),
+                            static_cast<socklen_t>(netdev.size())) != 0) {
+      question.obstacle = FromErrno(errno, "no echo can be bound to " + netdev).message();
+      return Descriptor();
     }
-    if (socket.get() >= 0 && ::setsockopt(socket.get(), SOL_SOCKET, SO_BINDTODEVICE, netdev.c_str(),
-                                          static_cast<socklen_t>(netdev.size())) != 0)
-      return Socket();
     return socket;
   }
 
   static void Send(int fd, const Peer& peer, const Question& question) {
-    std::array<std::uint8_t, kHeader + kNonce> packet{};
+    std::array<std::uint8_t, kHeader + kNonce>
+        packet{};  // identifier and checksum are the kernel's to fill in
     packet[0] = peer.v6 ? ICMP6_ECHO_REQUEST : ICMP_ECHO;
     std::copy(question.nonce.begin(), question.nonce.end(), packet.begin() + kHeader);
-    if (!peer.v6) {
-      const std::uint16_t sum = Checksum(packet);
-      packet[2] = static_cast<std::uint8_t>(sum >> 8);
-      packet[3] = static_cast<std::uint8_t>(sum & 0xff);
-    }
     sockaddr_storage to{};
     socklen_t length = 0;
     if (peer.v6) {
@@ -144,20 +124,14 @@ class EchoProbe final : public PeerProbe {
   static void Receive(Question& question, bool v6) {
     const int fd = v6 ? question.six.get() : question.four.get();
     std::array<std::uint8_t, 2048> buffer;
-    // A raw socket hears every ICMP packet of the interface: bounded, the rest is there at the next call.
+    // Bounded; the rest is there at the next call.
     for (int packets = 0; packets < 256; ++packets) {
       sockaddr_storage from{};
       socklen_t length = sizeof from;
       const ssize_t got = ::recvfrom(fd, buffer.data(), buffer.size(), MSG_DONTWAIT,
                                      reinterpret_cast<sockaddr*>(&from), &length);
       if (got < 0) return;
-      std::span<const std::uint8_t> packet(buffer.data(), static_cast<std::size_t>(got));
-      if (!v6 && question.raw_four) {  // with its IP header
-        if (packet.empty()) continue;
-        const std::size_t header = static_cast<std::size_t>(packet[0] & 0x0f) * 4;
-        if (header < sizeof(iphdr) || packet.size() < header) continue;
-        packet = packet.subspan(header);
-      }
+      const std::span<const std::uint8_t> packet(buffer.data(), static_cast<std::size_t>(got));
       if (packet.size() < kHeader + kNonce || packet[0] != (v6 ? ICMP6_ECHO_REPLY : ICMP_ECHOREPLY) ||
           !std::equal(question.nonce.begin(), question.nonce.end(), packet.begin() + kHeader))
         continue;

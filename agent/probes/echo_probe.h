@@ -8,9 +8,9 @@
 namespace railwright {
 
 /// Echo requests (RFC 792, RFC 4443) out of a socket that is bound to the interface, so that no other route
-/// can answer for it. A ping socket where net.ipv4.ping_group_range lets the caller have one, else a raw one
-/// (CAP_NET_RAW). An answer counts when it comes from the address that was asked and carries what was sent.
-/// ARP and neighbour discovery are the kernel's.
+/// can answer for it. They are ping sockets, which need no privilege where net.ipv4.ping_group_range has the
+/// caller's group; where it has not, that is the Obstacle. An answer counts when it comes from the address
+/// that was asked and carries what was sent. ARP and neighbour discovery are the kernel's.
 std::unique_ptr<PeerProbe> MakeEchoProbe();
 
 }  // namespace railwright

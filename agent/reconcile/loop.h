@@ -160,6 +160,7 @@ struct Reconciler::Impl {
   /// Whether the neighbours on the ports have been asked, which takes a moment.
   bool PeersAsked(const std::vector<const BoundPort*>& ports);
   std::vector<std::string> PeersOf(const std::string& port) const;
+  std::string WhySilent(const std::string& port) const;
   void WrittenInTry(const Entry& entry, const Outcome& outcome);
   /// What is awaited from the try that `entry` has joined, and what is not and why; a sentence.
   std::string AwaitedFor(const Entry& entry) const;

@@ -190,6 +190,15 @@ void Reconciler::Impl::WrittenInTry(const Entry& entry, const Outcome& outcome) 
   }
 }
 
+std::string Reconciler::Impl::WhySilent(const std::string& port) const {
+  const auto bound = std::find_if(facts_->ports.begin(), facts_->ports.end(),
+                                  [&](const BoundPort& one) { return one.port.name == port; });
+  const std::string obstacle = options_.witnesses.peers == nullptr || bound == facts_->ports.end()
+                                   ? std::string()
+                                   : options_.witnesses.peers->Obstacle(bound->netdev);
+  return obstacle.empty() ? "none had answered" : obstacle;
+}
+
 std::string Reconciler::Impl::AwaitedFor(const Entry& entry) const {
   if (!try_) return {};
   const OpenTry& record = try_->record;
@@ -210,7 +219,7 @@ std::string Reconciler::Impl::AwaitedFor(const Entry& entry) const {
         .push_back("a neighbour of " + port +
                    (!evidence->peers.empty() ? ""
                     : PeersOf(port).empty()  ? " (none is declared)"
-                                             : " (none had answered)"));
+                                             : " (" + WhySilent(port) + ")"));
   }
   const auto left = std::chrono::round<std::chrono::seconds>(record.deadline - clock_.BootNow());
   return "put back in " + std::to_string(left.count()) +

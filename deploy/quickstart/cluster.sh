@@ -77,6 +77,8 @@ node_up() {
   ns=$(netns_of "$(node_name "$i")")
   ip netns add "$ns"
   ip -n "$ns" link set lo up
+  # What the package's sysctl.d says: the agent asks its neighbours. It is the namespace's own.
+  nsenter --net="/run/netns/$ns" -- sh -c 'echo "0 2147483647" > /proc/sys/net/ipv4/ping_group_range'
   for rail in 0 1; do wire "$ns" "rail$rail" "br$rail" "n${i}r$rail" 1500; done
   wire "$ns" mgmt0 mgmt "n${i}m" 1500
   ip -n "$ns" addr add "$management_net.$i/24" dev mgmt0

@@ -16,6 +16,9 @@ class PeerProbe {
   virtual void Ask(const std::string& netdev, const std::vector<std::string>& addresses) = 0;
   /// Those that have answered since Ask.
   virtual std::vector<std::string> Answered(const std::string& netdev) = 0;
+  /// Why nobody can be asked through it, with what to do about it; empty when that is not so, or not known
+  /// yet.
+  virtual std::string Obstacle(const std::string& netdev) const = 0;
 };
 
 }  // namespace railwright

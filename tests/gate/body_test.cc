@@ -142,6 +142,36 @@ TEST(CheckShape, CountsTheLevels) {
   EXPECT_EQ(refused.message(), "more than 2 levels");
 }
 
+TEST(ReadHeard, BothWaysComeBackAsTheyWere) {
+  const auto question = ReadAskPeers(AskPeersFrame(7, {"rail0", {"10.10.0.2", "fd00:10::2"}}));
+  ASSERT_TRUE(question.ok()) << question.status().ToString();
+  EXPECT_EQ(question->netdev, "rail0");
+  EXPECT_EQ(question->addresses, (std::vector<std::string>{"10.10.0.2", "fd00:10::2"}));
+  for (const PeerAnswer& answer :
+       {PeerAnswer{}, PeerAnswer{"not allowed", {}}, PeerAnswer{"", {"10.10.0.2"}}}) {
+    const Frame frame = HeardFrame(7, answer);
+    const auto back = ReadHeard(frame);
+    ASSERT_TRUE(back.ok()) << back.status().ToString();
+    EXPECT_EQ(frame.connection, 7U);
+    EXPECT_EQ(back->obstacle, answer.obstacle);
+    EXPECT_EQ(back->answered, answer.answered);
+  }
+}
+
+TEST(ReadHeard, TakesNothingElse) {
+  std::string many;
+  for (int i = 0; i < 17; ++i) many += "\n10.0.0.1";
+  for (const std::string& bytes :
+       {many, std::string("\nno address"), std::string("\n\n"), std::string("\n") + std::string(46, '1')})
+    EXPECT_FALSE(ReadHeard({FrameKind::kHeard, 1, bytes}).ok()) << bytes;
+  EXPECT_FALSE(ReadAskPeers({FrameKind::kAskPeers, 1, ""}).ok());
+  EXPECT_FALSE(ReadAskPeers({FrameKind::kAskPeers, 1, "an interface of 16"}).ok());
+  const std::string obstacle =
+      ReadHeard({FrameKind::kHeard, 1, "\x1b[2J" + std::string(2000, 'x')})->obstacle;
+  EXPECT_LE(obstacle.size(), 512U);
+  for (const unsigned char c : obstacle) EXPECT_TRUE(c >= 0x20 && c != 0x7f);
+}
+
 TEST(ReadStateText, IsOneLineAndNotLong) {
   const std::string text = ReadStateText({FrameKind::kStateText, 0, "\x1b[2J\n" + std::string(4000, 'x')});
   EXPECT_LE(text.size(), 1024U);

@@ -70,7 +70,7 @@ TEST(FrameReader, TakesNothingFromTheFrontThatOnlyThePrivilegedHalfSays) {
     std::vector<Frame> got;
     FrameReader from_front(Side::kFront), from_privileged(Side::kPrivileged);
     const std::string bytes = Encode(Of(one, 0, ""));
-    const bool up = kind == 1 || (kind >= 16 && kind <= 23), down = kind == 1 || (kind >= 32 && kind <= 39);
+    const bool up = kind == 1 || (kind >= 16 && kind <= 24), down = kind == 1 || (kind >= 32 && kind <= 40);
     EXPECT_EQ(ReadAll(from_front, bytes, got).ok(), up) << kind;
     EXPECT_EQ(ReadAll(from_privileged, bytes, got).ok(), down) << kind;
   }

@@ -154,7 +154,8 @@ class GateTest : public testing::Test {
                                                [this](const std::string& line) {
                                                  const std::lock_guard lock(mutex_);
                                                  lines_.push_back(line);
-                                               }});
+                                               },
+                                               &neighbours_});
     ASSERT_TRUE(gate_->Start().ok());
   }
   TestFront Come() { return TestFront(door_->Come()); }
@@ -184,6 +185,7 @@ class GateTest : public testing::Test {
 
   Queue<FromController> inbox_{{}, InboxBound()};
   std::atomic<int> states_{0};
+  Neighbours neighbours_;
   TestDoor* door_ = nullptr;
   std::unique_ptr<Gate> gate_;
   std::mutex mutex_;

@@ -47,6 +47,11 @@ class EchoProbeTest : public NetworkNamespaceTest {
     Run({"ip", "addr", "add", "10.10.0.1/24", "dev", "rail0"});
     Run({"ip", "addr", "add", "fd00:10::1/64", "dev", "rail0", "nodad"});
     Run({"ip", "link", "set", "lo", "up"});
+    LetEchoes("0 2147483647");
+  }
+  // What this namespace lets the groups of programs without privilege do.
+  void LetEchoes(const std::string& groups) {
+    ASSERT_TRUE(machine_->Set("/proc/sys/net/ipv4/ping_group_range", groups).ok());
   }
   void TearDown() override {
     if (child_ > 0) {
@@ -102,6 +107,19 @@ TEST_F(EchoProbeTest, WhatAnsweredBeforeIsForgottenWithTheNextQuestion) {
   probe_->Ask("rail0", {"10.10.0.2"});
   std::this_thread::sleep_for(300ms);
   EXPECT_TRUE(probe_->Answered("rail0").empty());
+}
+
+TEST_F(EchoProbeTest, WhereTheKernelLetsNobodyAskThatIsSaidWithWhatToDo) {
+  LetEchoes("1 0");
+  EXPECT_TRUE(Ask("rail0", {"10.10.0.2"}, 1).empty());
+  EXPECT_EQ(
+      probe_->Obstacle("rail0"),
+      "the kernel lets no echo out for group 0: sysctl net.ipv4.ping_group_range=\"0 2147483647\" does");
+  LetEchoes("0 2147483647");
+  EXPECT_EQ(Ask("rail0", {"10.10.0.2"}, 1).size(), 1u);
+  EXPECT_EQ(probe_->Obstacle("rail0"), "");
+  probe_->Ask("absent0", {"10.10.0.2"});
+  EXPECT_NE(probe_->Obstacle("absent0").find("no echo can be bound to absent0"), std::string::npos);
 }
 
 TEST_F(EchoProbeTest, NobodyIsHeardThroughAnotherInterface) {

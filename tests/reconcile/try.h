@@ -22,7 +22,9 @@ class FakeNeighbours final : public PeerProbe {
       if (awake.contains(address)) answered.push_back(address);
     return answered;
   }
+  std::string Obstacle(const std::string&) const override { return obstacle; }
   std::set<std::string> awake;
+  std::string obstacle;
   std::map<std::string, std::vector<std::string>> asked;
   int asks = 0;
 };

@@ -180,6 +180,19 @@ TEST_F(TryTest, WhoWasNotThereBeforeIsNotDemandedAndThatIsTold) {
     EXPECT_NE(messages[0].find(said), std::string::npos) << messages[0];
 }
 
+TEST_F(TryTest, WhyNoNeighbourCouldBeAskedIsTold) {
+  neighbours.awake.clear();
+  neighbours.obstacle = "the kernel lets no echo out";
+  Begin(Mtu(1));
+  Live(2s);
+  ASSERT_EQ(MtuNow(), "4200");
+  const auto messages = Messages(ChangeKind::kIntended);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_NE(messages[0].find("not demanded: a neighbour of rail0 (the kernel lets no echo out)"),
+            std::string::npos)
+      << messages[0];
+}
+
 TEST_F(TryTest, WithoutAWordItLasts120Seconds) {
   DesiredState state = State(1).Enforce("link.speed", "rail1", "400").Allow(Disruption::kLinkFlap);
   answers = false;

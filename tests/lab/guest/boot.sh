@@ -87,6 +87,8 @@ mount_all
 node=$(sed -n 's/.*lab\.node=\([0-9]*\).*/\1/p' /proc/cmdline)
 hostname "lab-$node"
 echo 2 > /proc/sys/kernel/panic_on_oops
+# What the package's sysctl.d says.
+echo '0 2147483647' > /proc/sys/net/ipv4/ping_group_range
 echo "RWLAB boot $node"
 for module in virtio_net crc32c_generic qemu_fw_cfg; do modprobe "$module"; done
 name_ports
