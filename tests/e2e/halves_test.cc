@@ -56,19 +56,6 @@ class Halves : public OneNode {
     }
     return children.size() == 1 ? *children.begin() : -1;
   }
-  // As two units would start them.
-  std::string gate() const { return directory_.path() + "/front.sock"; }
-  void StartPrivileged() {
-    agent_ = Child({Binary("no_inet"), Binary("railwright-agent"), "run", "--state-dir", state_dir(),
-                    "--front-socket", gate()},
-                   directory_.path() + "/agent.log");
-  }
-  void StartFront() {
-    front_ = Child({"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs",
-                    "--bounding-set=-all", Binary("railwright-agent-front"), "--state-dir", state_dir(),
-                    "--gate", gate()},
-                   directory_.path() + "/agent.log");
-  }
   // Every number once, none missing.
   void ExpectHistoryIsWhole() {
     ASSERT_TRUE(Eventually([&] { return AgentStatus()["agent"]["unstored_changes"] == 0; }, 20s)) << Logs();
@@ -80,8 +67,6 @@ class Halves : public OneNode {
     EXPECT_EQ(*numbers.begin(), 1U);
     EXPECT_EQ(*numbers.rbegin(), numbers.size());
   }
-
-  Child front_;
 };
 
 TEST_F(Halves, AFrontThatIsKilledStopsNothingAndIsReplacedWithinSeconds) {

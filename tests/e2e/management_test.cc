@@ -1,57 +1,23 @@
-// A rail that leads to the controller: declared as fabric, and yet not touched. The controller lives in a
-// network namespace of its own at the other end of rail0.
-#include <unistd.h>
-
-#include <climits>
+// A rail that leads to the controller: declared as fabric, and yet not touched.
 #include <fstream>
 #include <set>
 
 #include "core/files/whole_file.h"
-#include "tests/e2e/one_node.h"
+#include "tests/e2e/controller_elsewhere.h"
 
 namespace railwright {
 namespace {
 
 using namespace std::chrono_literals;
 
-std::string NetworkOf(const std::string& pid) {
-  char name[PATH_MAX];
-  const ssize_t length = readlink(("/proc/" + pid + "/ns/net").c_str(), name, sizeof name);
-  return length < 0 ? std::string() : std::string(name, static_cast<std::size_t>(length));
-}
-
-class WayToController : public OneNode {
+class WayToController : public ControllerElsewhere {
  protected:
-  static constexpr const char* kController = "10.220.0.254";
-
   void SetUp() override {
-    ASSERT_NO_FATAL_FAILURE(OneNode::SetUp());
+    ASSERT_NO_FATAL_FAILURE(ControllerElsewhere::SetUp());
     if (IsSkipped()) return;
-    elsewhere_ = Child({"unshare", "--net", "sleep", "600"}, directory_.path() + "/elsewhere.log");
-    const std::string pid = std::to_string(elsewhere_.pid());
-    ASSERT_TRUE(Eventually([&] {
-      const std::string network = NetworkOf(pid);
-      return !network.empty() && network != NetworkOf("self");
-    }));
-    there_ = {"nsenter", "--target", pid, "--net"};
-    Do({"ip", "link", "set", "peer0", "netns", pid});
-    Do(There({"ip", "link", "set", "lo", "up"}));
-    Do(There({"ip", "link", "set", "peer0", "up"}));
-    Do(There({"ip", "addr", "add", "10.220.0.254/24", "dev", "peer0"}));
-    Do({"ip", "addr", "add", "10.220.0.1/24", "dev", "rail0"});
-    StartController(there_, kController);
     const Ran declared = Apply(Declared(), {"--no-wait"});
     ASSERT_EQ(declared.code, 0) << declared.out << declared.err << Logs();
     Start();
-  }
-  static void Do(const std::vector<std::string>& words) {
-    const Ran ran = RunProgram(words);
-    ASSERT_EQ(ran.code, 0) << words[0] << " " << words[1] << ": " << ran.err;
-  }
-  std::vector<std::string> There(const std::vector<std::string>& words) const {
-    std::vector<std::string> all = there_;
-    all.insert(all.end(), words.begin(), words.end());
-    return all;
   }
   void Start() { StartAgent(); }
 
@@ -89,8 +55,6 @@ class WayToController : public OneNode {
   }
 
   const std::set<std::string> kAll{"link.mtu", "rail.address", "sysctl.net.ipv4.conf.{netdev}.arp_announce"};
-  Child elsewhere_;
-  std::vector<std::string> there_;
 };
 
 TEST_F(WayToController, IsRefusedWithTheReasonWhileAllElseIsApplied) {

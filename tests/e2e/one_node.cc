@@ -71,6 +71,19 @@ void OneNode::StartAgent(const std::string& name) {
                  directory_.path() + "/agent.log");
 }
 
+void OneNode::StartPrivileged() {
+  agent_ = Child({Binary("no_inet"), Binary("railwright-agent"), "run", "--state-dir", state_dir(),
+                  "--front-socket", gate()},
+                 directory_.path() + "/agent.log");
+}
+
+void OneNode::StartFront() {
+  front_ = Child(
+      {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "--bounding-set=-all",
+       Binary("railwright-agent-front"), "--state-dir", state_dir(), "--gate", gate()},
+      directory_.path() + "/agent.log");
+}
+
 std::string OneNode::Site(const std::string& nodes, int mtu) {
   return "kind: Cluster\nname: e2e\nnodes:\n  - {name: \"" + nodes +
          "\", role: gpu}\nports:\n"

@@ -22,6 +22,10 @@ class OneNode : public testing::Test {
   void StartController(const std::vector<std::string>& before = {}, const std::string& host = "127.0.0.1");
   /// Joins first, if it has not: by a token, as an operator would have it.
   void StartAgent(const std::string& name = "gpu-001");
+  /// The halves, each alone, as two units would start them: for the privileged one a socket of the internet's
+  /// families is its end, the front has no privilege. For a test that links no_inet.
+  void StartPrivileged();
+  void StartFront();
   void Join(const std::string& name = "gpu-001", const std::vector<std::string>& more = {});
   /// Applies documents and waits until all nodes have settled; the exit code.
   Ran Apply(const std::string& yaml, const std::vector<std::string>& more = {});
@@ -40,10 +44,11 @@ class OneNode : public testing::Test {
   std::string Logs() const;
 
   std::string state_dir() const { return directory_.path() + "/agent"; }
+  std::string gate() const { return directory_.path() + "/front.sock"; }
   std::string socket() const { return "unix:" + directory_.path() + "/controller.sock"; }
 
   TemporaryDirectory directory_;
-  Child controller_, agent_;
+  Child controller_, agent_, front_;
 };
 
 }  // namespace railwright
