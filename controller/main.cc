@@ -264,8 +264,8 @@ int Serve(const Options& options) {
   AdminDesk desk(core, **store, catalog, clock);
 
   // Who may come in: the CA's word, what the registry makes of it, and the role that each call needs.
-  SelfProbe probe(*identity->issuer(), {ProbedAddress(*addresses), std::chrono::seconds(10),
-                                        std::chrono::seconds(5), FeedWatchdog});
+  SelfProbe probe(*identity->issuer(), {ProbedAddress(*addresses), identity->names().front(),
+                                        std::chrono::seconds(10), std::chrono::seconds(5), FeedWatchdog});
   Door door(
       identity->cluster(), [roots = identity->roots()] { return roots; },
       [&registry, &probe](const identity::Peer& peer) {

@@ -72,19 +72,19 @@ Status SelfProbe::Ask() {
       const std::lock_guard lock(mutex_);
       serial_ = leaf.serial();
     }
-    // By which name it is dialled is not what is asked here; that it is the controller is.
     RW_ASSIGN_OR_RETURN(credentials,
                         tls::ClientCredentials({leaf.ToPem(),
                                                 std::string(pem.Reveal()),
                                                 {issuer_.certificate()},
-                                                {issuer_.cluster(), identity::Purpose::kServer, std::nullopt},
-                                                [] { return std::chrono::system_clock::now(); },
-                                                true},
+                                                {issuer_.cluster(), identity::Purpose::kServer, terms_.as},
+                                                [] { return std::chrono::system_clock::now(); }},
                                                verdict));
   }
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  // The address is this host's, the name is the certificate's: gRPC would write a line for each probe.
+  if (terms_.at.kind == Address::Kind::kTcp) arguments.SetSslTargetNameOverride(terms_.as.text());
   const auto stub =
       v1::AdminService::NewStub(grpc::CreateCustomChannel(terms_.at.Target(), credentials, arguments));
   grpc::ClientContext context;

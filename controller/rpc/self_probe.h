@@ -21,7 +21,8 @@ namespace railwright {
 class SelfProbe {
  public:
   struct Terms {
-    Address at;  ///< a port that is served with TLS, or the Unix socket where there is none
+    Address at;               ///< a port that is served with TLS, or the Unix socket where there is none
+    identity::ServerName as;  ///< a name that the controller's certificate has
     std::chrono::milliseconds every{10'000}, within{5'000};
     /// Of each probe, in the probe's thread; `misses`: in a row, 0 = it answered.
     std::function<void(const Status&, int misses)> done;

@@ -57,8 +57,7 @@ Status Verdict::Last() const {
 
 Result<std::shared_ptr<grpc::ChannelCredentials>> ClientCredentials(ClientTerms terms,
                                                                     std::shared_ptr<Verdict> verdict) {
-  if (terms.roots.empty() || (!terms.expected.dialled && !terms.any_name) ||
-      terms.expected.purpose != identity::Purpose::kServer)
+  if (terms.roots.empty() || !terms.expected.dialled || terms.expected.purpose != identity::Purpose::kServer)
     return Status(Code::kInvalidArgument,
                   "a controller cannot be dialled without its name and a root to trust");
   grpc::experimental::TlsChannelCredentialsOptions options;

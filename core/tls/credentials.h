@@ -37,15 +37,11 @@ struct ClientTerms {
   std::vector<identity::Certificate> roots;
   identity::Expected expected;  ///< purpose kServer; `dialled` set
   std::function<identity::Time()> now;
-  /// Any name of a controller's certificate will do: for the controller's own probe of itself, and for nobody
-  /// else.
-  bool any_name = false;
 };
 
 /// Client certificates and the server's judged by identity::Verify alone: gRPC's own check is off, since it
 /// would refuse without a word of why; ours is stricter and runs before any HTTP/2 byte. The reason of a
-/// refusal is put into `verdict`. InvalidArgument: no root is given, or no name
-/// that any_name does not make up for.
+/// refusal is put into `verdict`. InvalidArgument: no root is given, or no name.
 Result<std::shared_ptr<grpc::ChannelCredentials>> ClientCredentials(ClientTerms terms,
                                                                     std::shared_ptr<Verdict> verdict);
 

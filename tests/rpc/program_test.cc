@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <atomic>
 #include <map>
@@ -12,6 +13,7 @@
 #include <thread>
 
 #include "core/enrol/ask.h"
+#include "core/files/descriptor.h"
 #include "tests/rpc/fake_agent.h"
 #include "tests/store/temp_dir.h"
 
@@ -101,6 +103,34 @@ TEST_F(ProgramTest, AMissingStateDirectoryNamesInitAndInitMakesIt) {
   const auto [again, told] = Run({"init", "--state-dir", state()});
   EXPECT_EQ(again, 0) << "once more does no harm";
   EXPECT_NE(told.find("there already"), std::string::npos) << told;
+}
+
+TEST_F(ProgramTest, SystemdHearsThatItServesAndThenThatItAnswersItsOwnCall) {
+  // A name that is not the address which it listens on.
+  ASSERT_EQ(Run({"init", "--state-dir", state(), "--cluster", "pod-a", "--name", "controller.example"}).first,
+            0);
+  const std::string notify = directory_ / "notify";
+  const Descriptor heard(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_un here{};
+  here.sun_family = AF_UNIX;
+  ASSERT_LT(notify.copy(here.sun_path, sizeof here.sun_path - 1), sizeof here.sun_path - 1);
+  ASSERT_EQ(bind(heard.get(), reinterpret_cast<sockaddr*>(&here), sizeof here), 0);
+  const timeval most{20, 0};
+  ASSERT_EQ(setsockopt(heard.get(), SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most), 0);
+  const auto next = [&] {
+    char text[256];
+    const ssize_t got = recv(heard.get(), text, sizeof text, 0);
+    return got < 0 ? "nothing" : std::string(text, static_cast<std::size_t>(got));
+  };
+  Program program({"serve", "--state-dir", state(), "--listen", agents_, "--enrol", enrol_}, log(),
+                  "export NOTIFY_SOCKET=" + notify);
+  EXPECT_EQ(next(), "READY=1");
+  EXPECT_EQ(next(), "WATCHDOG=1");
+  EXPECT_EQ(program.Kill(SIGTERM), 0);
+  EXPECT_EQ(next(), "STOPPING=1");
+  std::ifstream in(log());
+  const std::string said(std::istreambuf_iterator<char>(in), {});
+  EXPECT_EQ(said.find("gRPC"), std::string::npos) << "a line for each of its calls:\n" << said;
 }
 
 TEST_F(ProgramTest, AStoreThatHasGoneIsNotReplacedByAnEmptyOne) {
