@@ -68,7 +68,9 @@ class EchoProbe final : public PeerProbe {
 
   std::string Obstacle(const std::string& netdev) const override {
     const auto found = questions_.find(netdev);
-    return found == questions_.end() ? std::string() : found->second.obstacle;
+    // One family that cannot be asked, as without IPv6, is no obstacle to the other.
+    if (found == questions_.end() || found->second.four || found->second.six) return {};
+    return found->second.obstacle;
   }
 
  private:
@@ -99,8 +101,8 @@ class EchoProbe final : public PeerProbe {
   }
 
   static void Send(int fd, const Peer& peer, const Question& question) {
-    std::array<std::uint8_t, kHeader + kNonce>
-        packet{};  // identifier and checksum are the kernel's to fill in
+    // Identifier and checksum are the kernel's to fill in.
+    std::array<std::uint8_t, kHeader + kNonce> packet{};
     packet[0] = peer.v6 ? ICMP6_ECHO_REQUEST : ICMP_ECHO;
     std::copy(question.nonce.begin(), question.nonce.end(), packet.begin() + kHeader);
     sockaddr_storage to{};

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -120,6 +121,26 @@ TEST_F(EchoProbeTest, WhereTheKernelLetsNobodyAskThatIsSaidWithWhatToDo) {
   EXPECT_EQ(probe_->Obstacle("rail0"), "");
   probe_->Ask("absent0", {"10.10.0.2"});
   EXPECT_NE(probe_->Obstacle("absent0").find("no echo can be bound to absent0"), std::string::npos);
+}
+
+// One descriptor is left: the first family gets its socket, the other none, as on a kernel without IPv6.
+TEST_F(EchoProbeTest, AFamilyThatCannotBeAskedIsNoObstacleToTheOther) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = dup(0);
+  ASSERT_GE(next, 0);
+  close(next);
+  const rlimit one_more{static_cast<rlim_t>(next) + 1, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &one_more), 0);
+  probe_->Ask("rail0", {"10.10.0.2", "fd00:10::2"});
+  EXPECT_EQ(probe_->Obstacle("rail0"), "");
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  std::vector<std::string> answered;
+  for (int i = 0; i < 100 && answered.empty(); ++i) {
+    answered = probe_->Answered("rail0");
+    std::this_thread::sleep_for(20ms);
+  }
+  EXPECT_EQ(answered, (std::vector<std::string>{"10.10.0.2"}));
 }
 
 TEST_F(EchoProbeTest, NobodyIsHeardThroughAnotherInterface) {
