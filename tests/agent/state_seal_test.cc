@@ -327,20 +327,5 @@ TEST_F(FloorFilesTest, ACrashBetweenTheTwoWritesLeavesTheNewerOne) {
   ExpectRefused(State(8), Code::kFailedPrecondition, "is older than generation 9");
 }
 
-// Not a test: what one check costs. Run with --gtest_also_run_disabled_tests.
-TEST_F(StateSealTest, DISABLED_WhatACheckCosts) {
-  const v1::DesiredState message = signer.Signed(7, std::string(8 * 1024, 'g'), std::string(400, 'o'));
-  constexpr int kTimes = 2000;
-  const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < kTimes; ++i) ASSERT_TRUE(seal->Check(message, kNow).ok());
-  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
-  const auto opened = *seal->Check(message, kNow);
-  const auto raising = std::chrono::steady_clock::now();
-  ASSERT_TRUE(seal->Raise(opened).ok());
-  const std::chrono::duration<double, std::micro> raised = std::chrono::steady_clock::now() - raising;
-  std::printf("a state of 8 KiB: check %.1f us, raise (two files, synced) %.0f us\n", took.count() / kTimes,
-              raised.count());
-}
-
 }  // namespace
 }  // namespace railwright

@@ -2,6 +2,7 @@
 # Benchmarks: each prints a ratio against a named baseline of the same run on the same machine.
 #   tests/bench/run.sh scan [--json]
 #   tests/bench/run.sh push [--agents N] [--rounds N]
+#   tests/bench/run.sh sign
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 what=${1:-} json=no
@@ -11,7 +12,10 @@ case "$what" in
   push)  # a real controller and N simulated agents on Unix sockets; needs no root and prints JSON
     deploy/build.sh bench bench_push railwright-controller
     exec build/bench/bin/bench_push "${@:2}" ;;
-  *) echo "usage: tests/bench/run.sh scan [--json] | push [--agents N] [--rounds N]" >&2; exit 64 ;;
+  sign)  # needs no root and prints JSON
+    deploy/build.sh bench bench_sign
+    exec build/bench/bin/bench_sign ;;
+  *) echo "usage: tests/bench/run.sh scan [--json] | push [--agents N] [--rounds N] | sign" >&2; exit 64 ;;
 esac
 [ "$(id -u)" -eq 0 ] || { echo "tests/bench/run.sh: needs root for a network namespace; next: sudo $0 $*" >&2; exit 1; }
 deploy/packages.sh run build test

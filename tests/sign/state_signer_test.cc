@@ -273,22 +273,5 @@ TEST_F(StateSignerTest, WrongSignaturesAreRefusedAndNoneOfTheirLotIsTaken) {
   refused(longer, Code::kInvalidArgument, "it is not the statement that waits");
 }
 
-// Not a test: what it costs. Run with --gtest_also_run_disabled_tests.
-TEST_F(StateSignerTest, DISABLED_WhatTenThousandNodesCost) {
-  std::vector<ToEndorse> wanted;
-  for (int i = 0; i < 10'000; ++i) {
-    wanted.push_back(Wanted(1));
-    wanted.back().node = "node-" + std::to_string(i);
-    wanted.back().uuid = UuidOf(i + 1);
-  }
-  for (const char* what : {"signed", "found again"}) {
-    const auto begin = std::chrono::steady_clock::now();
-    const auto endorsed = signer->Endorse(wanted);
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    for (const auto& one : endorsed) ASSERT_TRUE(one.ok());
-    std::printf("10,000 nodes %s in %.0f ms\n", what, took.count());
-  }
-}
-
 }  // namespace
 }  // namespace railwright
