@@ -210,6 +210,7 @@ Status VerifyRows(Database& database) {
                              [&](const Statement& row) { return ReadToken(database, row); }));
   RW_RETURN_IF_ERROR(ReadAll(database, (std::string("SELECT ") + kMemberColumns + " FROM members").c_str(),
                              [&](const Statement& row) { return ReadMember(database, row); }));
+  if (at >= kSignedVersion) RW_RETURN_IF_ERROR(VerifyStatements(database));
   return ReadAuditHead(database).status();
 }
 

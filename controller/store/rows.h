@@ -43,6 +43,10 @@ std::string PauseDigest(std::size_t position, const Pause& pause);
 /// The documents of one generation, in order. DataLoss when one is missing.
 Result<std::vector<StoredDocument>> ReadDocuments(Database& database, std::uint64_t generation,
                                                   std::size_t expected, bool with_text);
+/// The first version of the store that has the table.
+inline constexpr int kSignedVersion = 4;
+/// Reads every row of `statements`.
+Status VerifyStatements(Database& database);
 /// Reads every row of every table that this database has.
 Status VerifyRows(Database& database);
 

@@ -1,13 +1,9 @@
 // StatementStore on the store's SQLite file, by a connection of its own.
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-
-#include "controller/store/record.h"
+#include "controller/store/rows.h"
 #include "controller/store/sqlite.h"
 #include "controller/store/statement_store.h"
 #include "controller/store/store.h"
+#include "core/files/whole_file.h"
 #include "core/identity/digest.h"
 
 namespace railwright {
@@ -41,6 +37,22 @@ std::string DigestOf(const StatementRow& row, std::string_view signatures) {
   return RowDigest("statements", record.bytes());
 }
 
+Result<std::vector<StatementRow>> ReadStatements(Database& database) {
+  RW_ASSIGN_OR_RETURN(
+      Statement select,
+      database.Prepare("SELECT node, envelope, pending, signatures, digest FROM statements ORDER BY node"));
+  std::vector<StatementRow> rows;
+  while (true) {
+    RW_ASSIGN_OR_RETURN(const bool there, select.Step());
+    if (!there) return rows;
+    StatementRow row{select.Text(0), select.Blob(1), select.Blob(2), {}};
+    const std::string signatures = select.Blob(3);
+    if (DigestOf(row, signatures) != select.Blob(4) || !Unpack(signatures, row.signatures))
+      return DamagedRow(database, "statements", row.node);
+    rows.push_back(std::move(row));
+  }
+}
+
 class SqliteStatements final : public StatementStore {
  public:
   explicit SqliteStatements(std::unique_ptr<Database> database) : database_(std::move(database)) {}
@@ -62,29 +74,15 @@ class SqliteStatements final : public StatementStore {
     return transaction.Commit();
   }
 
-  Result<std::vector<StatementRow>> Statements() const override {
-    RW_ASSIGN_OR_RETURN(
-        Statement select,
-        database_->Prepare(
-            "SELECT node, envelope, pending, signatures, digest FROM statements ORDER BY node"));
-    std::vector<StatementRow> rows;
-    while (true) {
-      RW_ASSIGN_OR_RETURN(const bool there, select.Step());
-      if (!there) return rows;
-      StatementRow row{select.Text(0), select.Blob(1), select.Blob(2), {}};
-      const std::string signatures = select.Blob(3);
-      if (DigestOf(row, signatures) != select.Blob(4) || !Unpack(signatures, row.signatures))
-        return Status(Code::kDataLoss, database_->path() + ": the row of node " + row.node +
-                                           " in the table statements does not match its digest");
-      rows.push_back(std::move(row));
-    }
-  }
+  Result<std::vector<StatementRow>> Statements() const override { return ReadStatements(*database_); }
 
  private:
   std::unique_ptr<Database> database_;
 };
 
 }  // namespace
+
+Status VerifyStatements(Database& database) { return ReadStatements(database).status(); }
 
 Result<std::unique_ptr<StatementStore>> OpenSqliteStatements(const std::string& directory) {
   RW_ASSIGN_OR_RETURN(auto database,
@@ -95,12 +93,7 @@ Result<std::unique_ptr<StatementStore>> OpenSqliteStatements(const std::string& 
   // when that same one writes. If it is this one, what the Store's writer syncs into it would be lost with
   // its name (found by the simulation, seed 88): it is made here, and the folder synced.
   RW_RETURN_IF_ERROR(database->Value("SELECT count(*) FROM statements").status());
-  const int folder = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return FromErrno(errno, directory);
-  const int synced = fsync(folder);
-  const int error = errno;
-  close(folder);
-  if (synced != 0) return FromErrno(error, directory);
+  RW_RETURN_IF_ERROR(SyncFolder(directory));
   return std::unique_ptr<StatementStore>(std::make_unique<SqliteStatements>(std::move(database)));
 }
 

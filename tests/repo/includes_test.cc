@@ -73,7 +73,7 @@ const std::vector<Row>& Map() {
       // Of the store it knows one contract, and no SQL.
       {"controller/sign", {"railwright/", "core/identity/", "controller/store/statement_store.h"}, {}},
       {"controller/store",
-       {"railwright/", "core/audit/", "core/identity/"},
+       {"railwright/", "core/audit/", "core/files/", "core/identity/"},
        {"sqlite3", "openssl/", "fcntl", "unistd", "sys/"}},
       {"controller/rpc",
        {"railwright/", "core/", "controller/fleet/", "controller/store/", "controller/identity/",

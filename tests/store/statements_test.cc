@@ -50,5 +50,23 @@ TEST(StatementsTest, ADamagedRowIsNamed) {
   EXPECT_NE(rows.status().message().find("gpu-001"), std::string::npos) << rows.status().message();
 }
 
+TEST(StatementsTest, ABackupWithADamagedRowIsNotRestored) {
+  TempDir directory, other;
+  {
+    auto store = SqliteStore::Open(directory.path());
+    auto statements = OpenSqliteStatements(directory.path());
+    ASSERT_TRUE((*statements)->PutStatements({RowOf("gpu-001", "envelope")}).ok());
+    ASSERT_TRUE(BackupStore(directory.path(), other / "good").ok());
+    auto database = Database::Open(directory / kStoreFile, Database::Access::kReadWrite);
+    ASSERT_TRUE((*database)->Execute("UPDATE statements SET pending = CAST('x' AS BLOB)").ok());
+  }
+  TempDir target;
+  EXPECT_TRUE(RestoreStore(target.path(), other / "good").ok());
+  const Status backed_up = BackupStore(directory.path(), other / "bad");
+  const Status restored = backed_up.ok() ? RestoreStore(target.path(), other / "bad") : backed_up;
+  EXPECT_EQ(restored.code(), Code::kDataLoss) << restored.ToString();
+  EXPECT_NE(restored.message().find("statements"), std::string::npos) << restored.message();
+}
+
 }  // namespace
 }  // namespace railwright
