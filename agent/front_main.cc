@@ -70,7 +70,7 @@ Result<gate::Passage::End> Carry(const gate::FrontOptions& options, Descriptor s
   // The session goes before the passage: what it says last is still carried to the controller.
   Session session(
       Dial(options), [&passage] { return passage.Hello(); }, passage.inbox(), [&passage] { passage.Ring(); });
-  RW_RETURN_IF_ERROR(session.Start());
+  session.Start();
   const std::unique_ptr<PeerProbe> neighbours = MakeEchoProbe();
   return passage.Run(signals, {[&session](ToController message) { session.Send(std::move(message)); },
                                [&session] { return session.StateText(); },

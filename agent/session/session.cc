@@ -381,9 +381,8 @@ Session::~Session() {
   if (impl_->dialler.joinable()) impl_->dialler.join();
 }
 
-Status Session::Start() {
+void Session::Start() {
   impl_->dialler = std::thread([impl = impl_.get()] { impl->Run(); });
-  return Ok();
 }
 
 void Session::Send(ToController message) { impl_->Send(std::move(message)); }

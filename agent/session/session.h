@@ -68,9 +68,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// FailedPrecondition when the address is not allowed without identity (item 9 of the trust rules),
-  /// InvalidArgument when it is none. To be called once.
-  Status Start();
+  /// Begins to dial; to be called once.
+  void Start();
   void Send(ToController message);
   /// Ends the connection, if there is one, and dials anew soon (within backoff_first), whatever the back-off
   /// says. The number of the newest connection that was begun before: only later ones show how the network is
