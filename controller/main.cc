@@ -131,7 +131,9 @@ int Init(const Options& options) {
 int Backup(const Options& options) {
   const Status status = BackupStore(options.state_dir, options.file);
   if (!status.ok()) return Fail(status);
-  std::cout << "backed up to " << options.file << "\n";
+  std::cout << "backed up to " << options.file << "\n"
+            << "The keys are not in it: keep a copy of " << options.state_dir
+            << "/identity where only you can read it; without them every node joins anew\n";
   return 0;
 }
 
