@@ -21,6 +21,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::string& direct
   RW_ASSIGN_OR_RETURN(DirectoryLock lock, DirectoryLock::Take(directory));
   const std::string path = directory + "/" + kStoreFile;
   if (access(path.c_str(), F_OK) != 0) RW_RETURN_IF_ERROR(MakeStoreFile(path));
+  RW_RETURN_IF_ERROR(RewriteLog(path));
   const auto version = CheckStoreFile(path, RestoreHint(directory));
   if (!version.ok()) return version.status();
   RW_ASSIGN_OR_RETURN(auto writer, Database::Open(path, Database::Access::kReadWrite));

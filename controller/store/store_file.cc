@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "controller/store/audit_rows.h"
 #include "controller/store/migrations.h"
 #include "controller/store/store.h"
+#include "core/files/descriptor.h"
 
 namespace railwright {
 namespace {
@@ -138,6 +140,28 @@ Result<int> CheckStoreFile(const std::string& path, const std::string& next_step
   const Status check = database.QuickCheck();
   if (!check.ok()) return within(check);
   return version;
+}
+
+Status RewriteLog(const std::string& path) {
+  const std::string log = path + "-wal";
+  const Descriptor file(open(log.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!file) return errno == ENOENT ? Ok() : FromErrno(errno, log);
+  std::array<char, 64 * 1024> chunk;
+  for (off_t at = 0;;) {
+    const ssize_t got = pread(file.get(), chunk.data(), chunk.size(), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FromErrno(errno, log);
+    if (got == 0) break;
+    ssize_t put = 0;
+    while (put < got) {
+      const ssize_t one =
+          pwrite(file.get(), chunk.data() + put, static_cast<std::size_t>(got - put), at + put);
+      if (one < 0 && errno != EINTR) return FromErrno(errno, log);
+      if (one > 0) put += one;
+    }
+    at += got;
+  }
+  return fsync(file.get()) == 0 ? Ok() : FromErrno(errno, log + ": fsync");
 }
 
 Status Sync(const std::string& path) {

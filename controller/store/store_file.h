@@ -37,6 +37,11 @@ std::string RestoreHint(const std::string& directory);
 /// Makes an empty store at `path` under a temporary name; it has its name only when it is whole and durable.
 Status MakeStoreFile(const std::string& path);
 
+/// Writes the log of the store at `path`, if there is one, over itself and syncs it; before anybody opens the
+/// store. A sync that failed leaves pages that never reached the disk and that the kernel shows all the same,
+/// as written (fsync(2)): what is appended behind such a gap would be lost with it at a power cut.
+Status RewriteLog(const std::string& path);
+
 /// Brings an open store from its version to the newest, each step in one transaction.
 Status Migrate(Database& database);
 

@@ -120,7 +120,6 @@ int Disk::Sync(Inode& inode, const std::string& path) {
     if (!dead_) inode.dirty.clear();
     return error;
   }
-  const std::size_t before = inode.durable.size();
   inode.durable.resize(inode.data.size());
   for (const std::size_t page : inode.dirty) {
     const std::size_t at = page * kPage;
@@ -128,7 +127,6 @@ int Disk::Sync(Inode& inode, const std::string& path) {
     const std::size_t size = std::min(kPage, inode.data.size() - at);
     inode.durable.replace(at, size, inode.data, at, size);
   }
-  (void)before;
   inode.dirty.clear();
   if (die_after) dead_ = true;
   return 0;
