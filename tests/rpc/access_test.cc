@@ -167,6 +167,8 @@ TEST_F(AccessTest, WhoIsCutLosesHisStreamsWithinASecondAndKeepsHisReason) {
   const auto victim = Agent("gpu-001"), neighbour = Agent("gpu-002");
   ASSERT_TRUE(victim->Join());
   ASSERT_TRUE(neighbour->Join());
+  // A Welcome is on its way before everybody is shown the connection.
+  ASSERT_TRUE(Eventually([&] { return Admin().Node("gpu-002").connected(); }));
   const auto begin = std::chrono::steady_clock::now();
   controller_->server().Cut(MemberKind::kNode, "gpu-001", "revoked by ada: stolen");
   const grpc::Status status = victim->Finish();
