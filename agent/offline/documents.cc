@@ -169,9 +169,9 @@ Result<ChosenNode> ChooseNode(std::vector<Document> documents, const CatalogDecl
     Loaded machine = LoadDocuments("--port", ClusterText(node, choice.ports));
     if (!machine.problems.empty()) return AsStatus(machine.problems);
     for (Document& document : documents) {
-      auto& profile = std::get<v1::Profile>(document.body);
-      if (!profile.has_for_()) continue;
-      profile.clear_for_();
+      auto* profile = std::get_if<v1::Profile>(&document.body);
+      if (profile == nullptr || !profile->has_for_()) continue;
+      profile->clear_for_();
       chosen.warnings.push_back(document.id() +
                                 ": taken for this machine, whatever its `for` says, since no "
                                 "Cluster document tells what this machine is");

@@ -183,6 +183,7 @@ std::variant<Resolved, std::vector<Problem>> Resolve(const std::vector<Document>
   Inventory inventory = fleet::BuildInventory(documents, options, complaints, resolved.warnings);
   const std::vector<CompiledProfile> profiles =
       fleet::CompileProfiles(documents, catalog, inventory, complaints, resolved.warnings);
+  resolved.rollout = fleet::CompileRolloutPolicy(documents, inventory, complaints, resolved.warnings);
   // Conflicts of values that are wrong themselves would only distract.
   if (complaints.empty()) Layering(inventory, profiles, complaints, resolved.warnings).Run(resolved);
   if (!complaints.empty()) return complaints.Take();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/fleet/rollout_policy.h"
 #include "core/spec/loader.h"
 #include "railwright/catalog.h"
 #include "railwright/state.h"
@@ -77,7 +78,8 @@ struct Resolved {
   std::map<std::string, ResolvedNode> nodes;  ///< by name
   std::vector<std::string> subnets;           ///< unused; see cluster_subnets
   std::map<std::string, std::vector<std::string>> cluster_subnets;
-  std::vector<std::string> warnings;  ///< "Profile/x selects no node"
+  std::optional<RolloutPolicy> rollout;  ///< of the RolloutPolicy document; none: there is none
+  std::vector<std::string> warnings;     ///< "Profile/x selects no node"
 };
 
 /// Resolves all documents in force. Every problem found is returned (with file:line:col): duplicate nodes and

@@ -21,8 +21,10 @@ struct Sink {
 
 class AdminDesk {
  public:
-  AdminDesk(FleetCore& core, Store& store, const CatalogDeclarations& catalog, const Clock& clock)
-      : core_(core), store_(store), catalog_(catalog), clock_(clock) {}
+  /// `built_in`: how a generation spreads where no document says so; as FleetOptions::built_in.
+  AdminDesk(FleetCore& core, Store& store, const CatalogDeclarations& catalog, const Clock& clock,
+            RolloutPolicy built_in = {})
+      : core_(core), store_(store), catalog_(catalog), clock_(clock), built_in_(std::move(built_in)) {}
 
   // Reads. They may take milliseconds (files, big fleets), so not in gRPC's threads: post them to reads().
   Worker& reads() { return reads_; }
@@ -60,6 +62,16 @@ class AdminDesk {
   /// Writes down that a call was not let in.
   void NoteRefused(const Caller& caller, std::string_view method, const Status& why);
   static std::string AuthorOf(const Caller& caller, const std::string& claimed);
+  /// Who counts as one person where others must agree: root on this host is one, whatever he calls himself.
+  static std::string PersonOf(const Caller& caller);
+  void Rollouts(const v1::RolloutsRequest& request,
+                std::function<void(const Status&, v1::RolloutsResponse)> done);
+  void OrderRollout(const Caller& caller, const v1::OrderRolloutRequest& request,
+                    std::function<void(const Status&, v1::OrderRolloutResponse)> done);
+  void ApproveRollout(const Caller& caller, const v1::ApproveRolloutRequest& request,
+                      std::function<void(const Status&, v1::OrderRolloutResponse)> done);
+  void ResetBreaker(const Caller& caller, const v1::ResetBreakerRequest& request,
+                    std::function<void(const Status&, v1::ResetBreakerResponse)> done);
   void StatementsToSign(const v1::StatementsToSignRequest& request, Sink<v1::StatementsToSignEvent> sink);
   void PutSignatures(const Caller& caller, const v1::PutSignaturesRequest& request,
                      std::function<void(const Status&, v1::PutSignaturesResponse)> done);
@@ -111,6 +123,7 @@ class AdminDesk {
   Store& store_;
   const CatalogDeclarations& catalog_;
   const Clock& clock_;
+  const RolloutPolicy built_in_;
   Worker reads_, orders_;
 };
 

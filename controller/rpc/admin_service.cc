@@ -206,6 +206,35 @@ grpc::ServerUnaryReactor* AdminService::RenewOperator(Context* context, const v1
       });
 }
 
+grpc::ServerUnaryReactor* AdminService::Rollouts(Context* context, const v1::RolloutsRequest* request,
+                                                 v1::RolloutsResponse* response) {
+  return Ask<v1::RolloutsResponse>(
+      "railwright.v1.AdminService/Rollouts", context, response,
+      [this, request](const Caller&, auto done) { desk_.Rollouts(*request, std::move(done)); });
+}
+grpc::ServerUnaryReactor* AdminService::OrderRollout(Context* context, const v1::OrderRolloutRequest* request,
+                                                     v1::OrderRolloutResponse* response) {
+  return Ask<v1::OrderRolloutResponse>("railwright.v1.AdminService/OrderRollout", context, response,
+                                       [this, request](const Caller& caller, auto done) {
+                                         desk_.OrderRollout(caller, *request, std::move(done));
+                                       });
+}
+grpc::ServerUnaryReactor* AdminService::ApproveRollout(Context* context,
+                                                       const v1::ApproveRolloutRequest* request,
+                                                       v1::OrderRolloutResponse* response) {
+  return Ask<v1::OrderRolloutResponse>("railwright.v1.AdminService/ApproveRollout", context, response,
+                                       [this, request](const Caller& caller, auto done) {
+                                         desk_.ApproveRollout(caller, *request, std::move(done));
+                                       });
+}
+grpc::ServerUnaryReactor* AdminService::ResetBreaker(Context* context, const v1::ResetBreakerRequest* request,
+                                                     v1::ResetBreakerResponse* response) {
+  return Ask<v1::ResetBreakerResponse>("railwright.v1.AdminService/ResetBreaker", context, response,
+                                       [this, request](const Caller& caller, auto done) {
+                                         desk_.ResetBreaker(caller, *request, std::move(done));
+                                       });
+}
+
 grpc::ServerUnaryReactor* AdminService::PutSignatures(Context* context,
                                                       const v1::PutSignaturesRequest* request,
                                                       v1::PutSignaturesResponse* response) {

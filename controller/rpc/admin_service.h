@@ -51,6 +51,10 @@ class AdminService final : public v1::AdminService::CallbackService {
   Unary* RenewOperator(Context*, const v1::RenewRequest*, v1::RenewResponse*) override;
   grpc::ServerWriteReactor<v1::StatementsToSignEvent>* StatementsToSign(
       Context*, const v1::StatementsToSignRequest*) override;
+  Unary* Rollouts(Context*, const v1::RolloutsRequest*, v1::RolloutsResponse*) override;
+  Unary* OrderRollout(Context*, const v1::OrderRolloutRequest*, v1::OrderRolloutResponse*) override;
+  Unary* ApproveRollout(Context*, const v1::ApproveRolloutRequest*, v1::OrderRolloutResponse*) override;
+  Unary* ResetBreaker(Context*, const v1::ResetBreakerRequest*, v1::ResetBreakerResponse*) override;
   Unary* PutSignatures(Context*, const v1::PutSignaturesRequest*, v1::PutSignaturesResponse*) override;
   grpc::ServerWriteReactor<v1::AuditChainEvent>* AuditChain(Context*, const v1::AuditChainRequest*) override;
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "controller/rpc/admin_desk.h"
+#include "controller/rpc/rollout_info.h"
 #include "controller/rpc/scope.h"
 #include "controller/rpc/status_text.h"
 #include "core/wire/wire.h"
@@ -31,13 +32,9 @@ void TellProblems(const Sink<v1::ApplyEvent>& sink, const std::vector<std::strin
   event.mutable_problems()->mutable_problems()->Assign(problems.begin(), problems.end());
   (void)sink.tell(std::move(event));
 }
-/// The nodes that get another state by `next`.
+/// The nodes that get another state by `next`, also those that leave.
 std::vector<std::string> Touched(const FleetState& base, const FleetState& next) {
-  std::vector<std::string> nodes;
-  for (const auto& [name, desired] : next.desired)
-    if (const auto before = base.desired.find(name);
-        before == base.desired.end() || before->second.hash != desired.hash)
-      nodes.push_back(name);
+  std::vector<std::string> nodes = ChangedNodes(base, next);
   for (const auto& [name, desired] : base.desired)
     if (!next.desired.contains(name)) nodes.push_back(name);
   return nodes;
@@ -85,6 +82,14 @@ void AdminDesk::AskAgents(const Prepared& prepared, std::chrono::milliseconds ti
   for (const std::string& warning : prepared.next->resolved.warnings) result.add_warnings(warning);
   for (const std::string& warning : SkewWarnings(*core_.view(), prepared.next->resolved))
     result.add_warnings(warning);
+
+  if (!prepared.unchanged) {
+    const auto& terms = TermsFor(*prepared.base, *prepared.next);
+    for (std::string& sentence :
+         Foretell(terms ? *terms : built_in_, ChangedNodes(*prepared.base, *prepared.next).size(),
+                  prepared.next->resolved.nodes.size(), clock_.WallNow()))
+      result.add_rollout(std::move(sentence));
+  }
 
   PlanQuestion question;
   question.generation = prepared.next->number();
@@ -279,6 +284,7 @@ void AdminDesk::Commit(std::shared_ptr<ApplyJob> job, Prepared prepared) {
     tell("changes on the way to the controller are tried for " +
          std::to_string(next->stored.try_for.count() / 1000) + " s");
   tell(next->stored.comment);
+  order.person = PersonOf(job->caller);
   order.state = next;
   order.done = [this, job, number = next->number()](const Status& status) {
     if (status.ok()) return TellStored(*job, number, false);

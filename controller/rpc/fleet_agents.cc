@@ -156,6 +156,7 @@ void FleetModel::OnHello(const std::shared_ptr<AgentLink>& link, const v1::Hello
   node.linked_at = clock_.Now();
   node.silent = false;
   by_link_[link.get()] = &node;
+  rollouts_.NoteHeard(node.name, RackOf(node.name), false);
   node.heard->Note(clock_);
   Welcome(node, hello);
   spdlog::info("node {} connected: railwright-agent {}, wire {}, generation {}", node.name,
@@ -169,6 +170,7 @@ void FleetModel::Welcome(Node& node, const v1::Hello& hello) {
   node.enforced_hash = hello.state_hash();
   node.sent_hash.clear();
   node.sent_number = 0;
+  node.told_generation = hello.generation();
   node.uuid = node.link->uuid();
   // An agent that tells no number tells its generation.
   node.held_number =
@@ -335,6 +337,7 @@ void FleetModel::OnReport(Node& node, v1::Report& report) {
   next->boot_id = node.boot_id;
   next->corrected += OnHistory(node, report);  // numbered, so it is kept whatever became of the findings
   node.report = std::move(next);
+  NoteAiling(node);
   v1::ReportAck& ack = node.ack.emplace();
   ack.set_sequence(report.sequence());
   ack.set_hash(node.report->report_hash);

@@ -80,6 +80,8 @@ void FleetCore::Handle(Event& event) {
           [&](ForgetEvent& e) { model_.Forget(e.node, e.by, std::move(e.done)); },
           [&](UnsignedQuestion& e) { model_.Ask(std::move(e)); },
           [&](SignatureOrder& e) { model_.Sign(std::move(e)); },
+          [&](RolloutQuestion& e) { model_.Ask(std::move(e)); },
+          [&](RolloutCommand& e) { model_.Do(std::move(e)); },
       },
       event);
 }
@@ -127,6 +129,16 @@ void FleetCore::Ask(UnsignedQuestion question) {
 void FleetCore::Sign(SignatureOrder order) {
   const auto done = order.done;
   if (!events_.Post(std::move(order))) done(Stopping(), 0);
+}
+
+void FleetCore::Ask(RolloutQuestion question) {
+  const auto done = question.done;
+  if (!events_.Post(std::move(question))) done({});
+}
+
+void FleetCore::Do(RolloutCommand command) {
+  const auto done = command.done;
+  if (!events_.Post(std::move(command))) done(Stopping(), {});
 }
 
 void FleetCore::SetPause(PauseOrder order) {

@@ -44,6 +44,8 @@ class FleetCore {
   void Forget(std::string node, AuditRow by, std::function<void(const Status&, std::vector<Pause>)> done);
   void Ask(UnsignedQuestion question);
   void Sign(SignatureOrder order);
+  void Ask(RolloutQuestion question);
+  void Do(RolloutCommand command);
 
  private:
   struct OpenedEvent {
@@ -69,9 +71,9 @@ class FleetCore {
     AuditRow by;
     std::function<void(const Status&, std::vector<Pause>)> done;
   };
-  using Event =
-      std::variant<OpenedEvent, SaidEvent, GoneEvent, Installation, PlanQuestion, ObserveQuestion,
-                   FollowEvent, WatchEvent, PauseOrder, UnsignedQuestion, SignatureOrder, ForgetEvent>;
+  using Event = std::variant<OpenedEvent, SaidEvent, GoneEvent, Installation, PlanQuestion, ObserveQuestion,
+                             FollowEvent, WatchEvent, PauseOrder, UnsignedQuestion, SignatureOrder,
+                             RolloutQuestion, RolloutCommand, ForgetEvent>;
 
   void Run();
   void Handle(Event& event);

@@ -214,8 +214,13 @@ bool FleetModel::TellFollower(Following& following) {
     (node.link || may_return ? waiting : unreachable).push_back(*it);
     ++it;
   }
-  const bool timed_out = now >= following.deadline && !waiting.empty();
-  const bool finished = waiting.empty() || timed_out;
+  // A rollout that somebody must help on is not waited for, once those that were begun are through.
+  const std::string stopped = following.open.empty() ? "" : rollouts_.Stopped();
+  const bool all_held =
+      !stopped.empty() &&
+      std::none_of(waiting.begin(), waiting.end(), [&](const auto& name) { return rollouts_.MaySend(name); });
+  const bool timed_out = now >= following.deadline && !waiting.empty() && !all_held;
+  const bool finished = waiting.empty() || timed_out || all_held;
   const bool news = following.first || finished || event.done_size() > 0 ||
                     waiting != following.last_waiting || unreachable != following.last_unreachable;
   if (!news) return true;
@@ -223,6 +228,8 @@ bool FleetModel::TellFollower(Following& following) {
   event.mutable_unreachable()->Assign(unreachable.begin(), unreachable.end());
   event.set_finished(finished);
   event.set_timed_out(timed_out);
+  event.set_rollout(rollouts_.WaveText());
+  if (finished && !timed_out) event.set_stopped(stopped);
   following.first = false;
   following.last_waiting = std::move(waiting);
   following.last_unreachable = std::move(unreachable);
@@ -238,7 +245,9 @@ void FleetModel::NoteSilence(Clock::Steady now) {
   next_silence_look_ = now + kSilenceLookEvery;
   for (auto& [name, node] : nodes_) {
     const bool silent = node.heard->Silent(now, options_.silent_after);
-    if (std::exchange(node.silent, silent) != silent) touched_.insert(name);
+    if (std::exchange(node.silent, silent) == silent) continue;
+    touched_.insert(name);
+    rollouts_.NoteHeard(name, RackOf(name), silent);
   }
 }
 

@@ -16,7 +16,10 @@ FleetModel::FleetModel(Store& store, const Clock& clock, const CatalogDeclaratio
       clock_(clock),
       catalog_(catalog),
       options_(options),
-      state_(std::make_shared<FleetState>()) {
+      state_(std::make_shared<FleetState>()),
+      rollouts_(store, clock, options.built_in,
+                {[this](const std::string& node) { return SightOf(node); },
+                 [this](const std::vector<std::string>& nodes) { return ReadyOf(nodes); }}) {
   catalogs_.insert(catalog.hash());
   Publish();
 }
@@ -45,7 +48,9 @@ Status FleetModel::Load() {
     // What was in force when the state could not be resolved is not known; nobody is thrown out for that.
     if (!state_->problem.empty()) node.declared = true;
     node.report = node.acknowledged = std::make_shared<const StoredReport>(std::move(report));
+    NoteAiling(node);
   }
+  RW_RETURN_IF_ERROR(rollouts_.Load(*state_));
   RW_ASSIGN_OR_RETURN(pauses_, store_.Pauses());
   reshaped_ = true;
   Publish();
@@ -83,6 +88,12 @@ void FleetModel::Publish() {
   auto view = std::make_shared<FleetView>();
   view->state = state_;
   view->pauses = pauses_;
+  if (rollouts_.AnyBrake())
+    for (const auto& [name, node] : nodes_) {
+      const auto brake = rollouts_.BrakeOn(name);
+      if (brake) view->pauses.push_back(*brake);
+      if (brake && brake->node.empty()) break;  // one for all
+    }
   view->read_only = read_only_;
   view->highest_generation = highest_generation_;
   view->silent_after = options_.silent_after;
@@ -119,6 +130,7 @@ void FleetModel::PushPauses(Node& node) {
   auto* list = message.mutable_pauses();
   for (const Pause& pause : pauses_)
     if (pause.node.empty() || pause.node == node.name) *list->add_pauses() = ToWire(pause);
+  if (const auto brake = rollouts_.BrakeOn(node.name)) *list->add_pauses() = ToWire(*brake);
   (void)node.link->Send(ToOutbound(message));
 }
 
@@ -208,6 +220,7 @@ void FleetModel::EndBatch() {
   const Clock::Steady now = clock_.Now();
   if (!read_only_.empty() && now >= next_probe_) (void)Writable();
   NoteSilence(now);
+  MoveRollout();
   LookAtRenewals(now);
   BreakMassDrift();
   // Shown first, told afterwards: who hears that something happened may ask for it at once.

@@ -15,6 +15,7 @@
 #include "controller/rpc/agent_link.h"
 #include "controller/rpc/drift_breaker.h"
 #include "controller/rpc/fleet_view.h"
+#include "controller/rpc/rollout_keeper.h"
 #include "controller/sign/endorser.h"
 #include "controller/store/store.h"
 #include "railwright/catalog.h"
@@ -35,6 +36,7 @@ struct FleetOptions {
   std::size_t catalogs_most = 1000;  ///< hashes of other builds' catalogues that are remembered
   Endorser* endorser = nullptr;      ///< without one no node is sent a state: agents take signed ones only
   std::chrono::milliseconds renewal_look_every{60'000};  ///< whether signed states are to be renewed
+  RolloutPolicy built_in{};  ///< how a generation spreads where no document says so
 };
 
 /// What watchers are told.
@@ -82,6 +84,25 @@ struct Installation {
       0;  ///< the generation that it was made from; Aborted when that is no longer the latest
   AuditRow audit;
   std::function<void(const Status&)> done;
+  std::string person{};  ///< who may not approve it; "" = the author
+};
+
+/// How far has the present rollout got?
+struct RolloutQuestion {
+  std::string node;  ///< this one in any case
+  std::function<void(v1::RolloutsResponse)> done;
+};
+
+/// What a person orders of the present rollout, or of the brakes.
+struct RolloutCommand {
+  enum class What : std::uint8_t { kPause, kResume, kAbort, kApprove, kResetBreaker };
+  What what = What::kPause;
+  std::uint64_t generation = 0;  ///< that is meant; 0 = the present
+  std::string reason;
+  std::string person;  ///< by his certificate
+  Caller caller;       ///< his scope must hold the nodes that the rollout changes
+  AuditRow by{};       ///< who, from where, by which certificate; the model fills in the rest
+  std::function<void(const Status&, v1::RolloutsResponse)> done;  ///< with the rollout, or the brakes reset
 };
 
 /// What waits for signatures, with what it is about.
@@ -109,6 +130,8 @@ class FleetModel {
   /// Everything from the store. A generation that this build cannot resolve is no error: FleetState::problem.
   Status Load();
   std::shared_ptr<const FleetView> view() const { return view_; }
+  /// In force; the view shows it at the end of the batch.
+  std::uint64_t generation() const { return state_->number(); }
   /// `show` gets the present view, and from then on each new one before anybody is told of what it shows: who
   /// has been answered finds his own write, and a watcher who is woken finds the news.
   void ShowTo(std::function<void(std::shared_ptr<const FleetView>)> show);
@@ -131,6 +154,8 @@ class FleetModel {
   void SetPause(PauseOrder order);
   void Ask(UnsignedQuestion question);
   void Sign(SignatureOrder order);
+  void Ask(RolloutQuestion question);
+  void Do(RolloutCommand command);
   /// `done` is given the pauses that were dropped with the node.
   void Forget(const std::string& node, AuditRow by,
               std::function<void(const Status&, std::vector<Pause>)> done);
@@ -150,10 +175,12 @@ class FleetModel {
     std::string agent_version, boot_id, catalog_hash;
     std::set<std::string> features;
     std::vector<std::string> missing;
-    bool same_build = false;        // its report hashes can be checked here
-    std::string enforced_hash;      // the state that it says it has
-    std::string sent_hash;          // the state that this link was sent last
-    std::uint64_t sent_number = 0;  // and its statement
+    bool same_build = false;            // its report hashes can be checked here
+    std::string enforced_hash;          // the state that it says it has
+    std::string sent_hash;              // the state that this link was sent last
+    std::uint64_t sent_number = 0;      // and its statement
+    std::uint64_t told_generation = 0;  // that it said it enforces, or was sent since; what it reports of
+                                        // older ones says nothing about that
     std::string uuid;               // as its link proved
     std::uint64_t held_number = 0;  // the newest statement that it says it accepted
     std::string held_digest;
@@ -164,9 +191,10 @@ class FleetModel {
     std::shared_ptr<const StoredReport> report;        // the newest, durable or not
     std::shared_ptr<const StoredReport> acknowledged;  // the newest that the agent knows to be durable
     std::uint64_t durable_change = 0, known_change = 0;
-    std::uint64_t counted_generation = 0;  // of `changed`
-    std::uint32_t changed = 0;             // intended and restored changes for that generation
-    bool held_back = false;                // one message was not Consumed: its history waits for the disk
+    std::uint64_t counted_generation = 0;    // of `changed`
+    std::uint32_t changed = 0;               // intended and restored changes for that generation
+    std::vector<KeyTarget> ailing, failing;  // settings that are enforced and not so; checks
+    bool held_back = false;                  // one message was not Consumed: its history waits for the disk
     std::vector<ChangeRecord> unsaved_changes;
     std::optional<v1::ReportAck> ack;  // to be sent when all is durable
   };
@@ -217,8 +245,17 @@ class FleetModel {
   // fleet_sign.cc
   void Push(const std::vector<Node*>& nodes);
   std::vector<Result<Endorsed>> Endorse(const std::vector<Node*>& nodes);
+  void NoteWaits(Node& node, const Status& endorsed);
   std::vector<Node*> Connected();
   void LookAtRenewals(Clock::Steady now);
+
+  // fleet_rollout.cc
+  void MoveRollout();
+  MemberSight SightOf(const std::string& name) const;
+  std::vector<std::string> ReadyOf(const std::vector<std::string>& names);
+  void NoteAiling(Node& node);
+  const std::string& RackOf(const std::string& name) const;
+  void PushAllPauses();
 
   // fleet_agents.cc
   void OnHello(const std::shared_ptr<AgentLink>& link, const v1::Hello& hello);
@@ -253,6 +290,7 @@ class FleetModel {
   bool drifted_ = false;            // since the breaker was asked last
   std::set<std::string> catalogs_;  // hashes whose content is known
   std::uint64_t highest_generation_ = 0;
+  RolloutKeeper rollouts_;
 
   std::string read_only_;
   Clock::Steady next_probe_{}, next_silence_look_{}, next_renewal_look_{};

@@ -43,13 +43,16 @@ void FleetModel::Install(Installation order) {
                                                                 " was stored meanwhile")));
   if (!Writable()) return done(Status(Code::kResourceExhausted, read_only_));
   const StoredGeneration& stored = order.state->stored;
-  const Status status = store_.AddGeneration(stored, Stamped(order.audit));
+  const RolloutWrite rollout =
+      rollouts_.Propose(*state_, *order.state, order.person.empty() ? stored.author : order.person);
+  const Status status = store_.AddGeneration(stored, Stamped(order.audit), rollout);
   if (!status.ok()) {
     if (status.code() == Code::kAborted) return done(Refused(order.audit, status));
     CannotWrite(status);
     return done(status);
   }
   state_ = order.state;
+  rollouts_.Begin(*state_, rollout);
   highest_generation_ = std::max(highest_generation_, state_->number());
   fresh_generation_ = state_->number();
   spdlog::info("generation {} stored: {} nodes, {} settings", stored.generation.value, stored.nodes,
@@ -59,6 +62,7 @@ void FleetModel::Install(Installation order) {
   for (auto it = nodes_.begin(); it != nodes_.end();) {
     Node& node = it->second;
     node.declared = state_->resolved.nodes.contains(it->first);
+    if (!node.declared) rollouts_.Drop(node.name);
     if (!node.declared && !node.report) {
       // Never reported: nothing is enforced there and nothing is worth keeping.
       if (node.link) {
@@ -106,9 +110,12 @@ void FleetModel::SetPause(PauseOrder order) {
       std::string others;
       for (const Pause& pause : pauses)
         if (pause.node == wanted.node) others += (others.empty() ? "" : " and of ") + Told(pause);
-      return refuse(Status(Code::kNotFound, "there is no pause of " + Told(wanted) +
-                                                (others.empty() ? "; railctl pause lists those that are"
-                                                                : "; there is one of " + others)));
+      return refuse(Status(Code::kNotFound,
+                           "there is no pause of " + Told(wanted) +
+                               (others.empty() ? rollouts_.AnyBrake() ? "; a brake of the controller ends by "
+                                                                        "railctl rollout reset-breaker"
+                                                                      : "; railctl pause lists those that are"
+                                               : "; there is one of " + others)));
     }
     pauses.erase(same);
     breaker_.Forget(wanted.key);

@@ -26,13 +26,27 @@ std::vector<Result<Endorsed>> FleetModel::Endorse(const std::vector<Node*>& node
       wanted.size(), Status(Code::kFailedPrecondition, "this controller has nobody who signs states"));
 }
 
+void FleetModel::NoteWaits(Node& node, const Status& endorsed) {
+  node.waits = endorsed.message();
+  if (endorsed.ok() && node.link && !rollouts_.MaySend(node.name)) node.waits = rollouts_.Turn();
+  Touch(node);
+}
+
 void FleetModel::Push(const std::vector<Node*>& nodes) {
   // With no generation, or one that could not be resolved, there is nothing to say: agents keep what they
   // have.
   if (state_->number() == 0 || !state_->problem.empty()) return;
   std::vector<Node*> linked;
-  for (Node* node : nodes)
-    if (node->link) linked.push_back(node);
+  for (Node* node : nodes) {
+    if (!node->link) continue;
+    if (rollouts_.MaySend(node->name)) {
+      linked.push_back(node);
+    } else if (node->waits.empty()) {
+      // It keeps what it has. Its statement is good for weeks, and is not renewed meanwhile.
+      node->waits = rollouts_.Turn();
+      Touch(*node);
+    }
+  }
   if (linked.empty()) return;
   const auto endorsed = Endorse(linked);
   for (std::size_t i = 0; i < linked.size(); ++i) {
@@ -55,6 +69,7 @@ void FleetModel::Push(const std::vector<Node*>& nodes) {
     if (has_state && number <= std::max(node.sent_number, node.held_number)) continue;
     node.sent_hash = desired.hash;
     node.sent_number = number;
+    node.told_generation = endorsed[i]->number.generation;
     // The statement's generation: a node whose state did not change with a generation keeps its older one.
     (void)node.link->Send(DesiredOutbound(endorsed[i]->number.generation, desired, endorsed[i]->envelope));
   }
@@ -81,10 +96,7 @@ void FleetModel::Ask(UnsignedQuestion question) {
     for (auto& [name, node] : nodes_)
       if (node.declared) declared.push_back(&node);
     const auto endorsed = Endorse(declared);
-    for (std::size_t i = 0; i < declared.size(); ++i) {
-      declared[i]->waits = endorsed[i].ok() ? std::string() : endorsed[i].status().message();
-      Touch(*declared[i]);
-    }
+    for (std::size_t i = 0; i < declared.size(); ++i) NoteWaits(*declared[i], endorsed[i].status());
     for (Unsigned& one : options_.endorser->Waiting())
       if (const auto node = nodes_.find(one.node); node != nodes_.end() && node->second.declared)
         waiting.push_back(std::move(one));
@@ -109,10 +121,8 @@ void FleetModel::Sign(SignatureOrder order) {
   for (auto& [name, node] : nodes_) nodes.push_back(&node);
   const auto endorsed = Endorse(nodes);
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (nodes[i]->declared && !nodes[i]->link) {
-      nodes[i]->waits = endorsed[i].ok() ? std::string() : endorsed[i].status().message();
-      Touch(*nodes[i]);
-    }
+    if (nodes[i]->declared) NoteWaits(*nodes[i], endorsed[i].status());
+  rollouts_.AskAllAgain();
   Push(Connected());
   done(Ok(), *taken);
 }

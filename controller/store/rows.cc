@@ -5,6 +5,7 @@
 
 #include "controller/store/audit_rows.h"
 #include "controller/store/identity_rows.h"
+#include "controller/store/rollout_rows.h"
 
 namespace railwright {
 namespace {
@@ -211,6 +212,7 @@ Status VerifyRows(Database& database) {
   RW_RETURN_IF_ERROR(ReadAll(database, (std::string("SELECT ") + kMemberColumns + " FROM members").c_str(),
                              [&](const Statement& row) { return ReadMember(database, row); }));
   if (at >= kSignedVersion) RW_RETURN_IF_ERROR(VerifyStatements(database));
+  if (at >= kRolloutVersion) RW_RETURN_IF_ERROR(VerifyRollouts(database));
   return ReadAuditHead(database).status();
 }
 

@@ -71,7 +71,8 @@ Result<std::int64_t> SqliteStore::TextId(const StoredDocument& document, const s
   return id;
 }
 
-Status SqliteStore::AddGeneration(const StoredGeneration& g, const AuditRow& audit) {
+Status SqliteStore::AddGeneration(const StoredGeneration& g, const AuditRow& audit,
+                                  const RolloutWrite& rollout) {
   std::lock_guard lock(writing_);
   RW_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*writer_));
   {
@@ -110,6 +111,7 @@ Status SqliteStore::AddGeneration(const StoredGeneration& g, const AuditRow& aud
     insert.Bind(d.line).Bind(text).BindBlob(DocumentDigest(g.generation.value, i, d, text_digest));
     RW_RETURN_IF_ERROR(insert.Run());
   }
+  RW_RETURN_IF_ERROR(AddRollout(rollout));
   RW_RETURN_IF_ERROR(AppendAudit(*writer_, audit));
   return transaction.Commit();
 }

@@ -18,7 +18,8 @@ class SqliteStore final : public StateStore {
                                                    std::size_t changes_kept = kChangesKept);
   ~SqliteStore() override;
 
-  Status AddGeneration(const StoredGeneration& generation, const AuditRow& audit) override;
+  Status AddGeneration(const StoredGeneration& generation, const AuditRow& audit,
+                       const RolloutWrite& rollout) override;
   Result<std::optional<StoredGeneration>> LatestGeneration() const override;
   Result<StoredGeneration> GetGeneration(Generation generation) const override;
   Result<std::vector<StoredGeneration>> Generations(std::size_t limit) const override;
@@ -28,6 +29,12 @@ class SqliteStore final : public StateStore {
   Status ForgetNode(const std::string& node, const AuditRow& audit) override;
   Status SetPauses(const std::vector<Pause>& pauses, const AuditRow& audit) override;
   Result<std::vector<Pause>> Pauses() const override;
+  Status PutRollout(const RolloutWrite& rollout, const std::optional<AuditRow>& audit) override;
+  Result<std::optional<StoredRollout>> LatestRollout() const override;
+  Result<std::vector<RolloutRecord>> Rollouts(std::size_t limit) const override;
+  Status PutBreaker(const BreakerRecord& breaker, const RolloutWrite& rollout,
+                    const AuditRow& audit) override;
+  Result<BreakerRecord> Breaker() const override;
   Status AddAudit(const AuditRow& row) override;
   Result<std::vector<AuditRow>> Audit(std::size_t limit) const override;
   Result<AuditPage> AuditChain(std::int64_t from, std::size_t limit) const override;
@@ -72,6 +79,8 @@ class SqliteStore final : public StateStore {
   Result<std::int64_t> TextId(const StoredDocument& document, const std::string& digest);
   Status PutReport(const NodeWrite& write, std::size_t& added);
   Status DropOldChanges();
+  Status AddRollout(const RolloutWrite& rollout);
+  Status WriteRollout(const RolloutWrite& rollout);
 
   DirectoryLock lock_;
   std::string path_;

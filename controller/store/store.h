@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "controller/store/rollout_store.h"
 #include "core/audit/chain.h"
 #include "railwright/result.h"
 #include "railwright/state.h"
@@ -85,7 +86,9 @@ class Store {
 
   /// Durable (synchronous=FULL) when it returns. Aborted when `generation` is not greater than the latest (a
   /// gap is allowed: agents may remember higher numbers than a restored backup does).
-  virtual Status AddGeneration(const StoredGeneration& generation, const AuditRow& audit) = 0;
+  /// `rollout` is how it spreads, in the same transaction.
+  virtual Status AddGeneration(const StoredGeneration& generation, const AuditRow& audit,
+                               const RolloutWrite& rollout) = 0;
   virtual Result<std::optional<StoredGeneration>> LatestGeneration() const = 0;
   virtual Result<StoredGeneration> GetGeneration(
       Generation generation) const = 0;  ///< NotFound names the range
@@ -115,6 +118,17 @@ class Store {
 
   virtual Status SetPauses(const std::vector<Pause>& pauses, const AuditRow& audit) = 0;
   virtual Result<std::vector<Pause>> Pauses() const = 0;
+
+  /// How far a rollout has got. `audit`: of the order or the event that moved it; none when it went on by
+  /// itself. NotFound when `rollout.record`'s generation is not stored.
+  virtual Status PutRollout(const RolloutWrite& rollout, const std::optional<AuditRow>& audit) = 0;
+  /// The newest, with its members; none when no generation was ever stored with one.
+  virtual Result<std::optional<StoredRollout>> LatestRollout() const = 0;
+  virtual Result<std::vector<RolloutRecord>> Rollouts(std::size_t limit) const = 0;  ///< newest first
+  /// With `rollout` (may be empty) in the same transaction: a breaker that trips halts what runs.
+  virtual Status PutBreaker(const BreakerRecord& breaker, const RolloutWrite& rollout,
+                            const AuditRow& audit) = 0;
+  virtual Result<BreakerRecord> Breaker() const = 0;  ///< never tripped: all empty
 
   virtual Status AddAudit(const AuditRow& row) = 0;
   virtual Result<std::vector<AuditRow>> Audit(std::size_t limit) const = 0;  ///< newest first

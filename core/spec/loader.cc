@@ -19,43 +19,45 @@ using spec::YamlNode;
 
 constexpr std::size_t kMostBytes = 8U << 20;
 
-constexpr std::array<std::string_view, 2> kKinds{"Cluster", "Profile"};
+constexpr std::array<std::string_view, 3> kKinds{"Cluster", "Profile", "RolloutPolicy"};
+const std::string kKindLines = R"("kind: Cluster", "kind: Profile" or "kind: RolloutPolicy")";
 // Of the house plan, not of this version.
 constexpr std::array<std::string_view, 5> kLaterKinds{"Topology", "SwitchProfile", "Playbook",
                                                       "CompatibilityRules", "AcceptancePlan"};
 
 // The value of "kind", or nullptr after a problem.
 const YamlNode* KindOf(const YamlNode& root, Problems& problems) {
-  constexpr std::string_view kNext = "; begin the document with \"kind: Cluster\" or \"kind: Profile\"";
+  const std::string next = "; begin the document with " + kKindLines;
   if (root.kind != YamlNode::Kind::kMap) {
-    problems.Add(root.place, "a document must be a map, found " + spec::Describe(root) + std::string(kNext),
-                 root.width);
+    problems.Add(root.place, "a document must be a map, found " + spec::Describe(root) + next, root.width);
     return nullptr;
   }
   for (std::size_t i = 0; i + 1 < root.items.size(); i += 2) {
     if (root.items[i].text != "kind") continue;
     const YamlNode& value = root.items[i + 1];
     if (value.kind != YamlNode::Kind::kScalar || value.text.empty()) {
-      problems.Add(value.place, "kind: expected Cluster or Profile, found " + spec::Describe(value),
+      problems.Add(value.place,
+                   "kind: expected Cluster, Profile or RolloutPolicy, found " + spec::Describe(value),
                    value.width);
       return nullptr;
     }
     if (std::find(kKinds.begin(), kKinds.end(), value.text) != kKinds.end()) return &value;
     if (std::find(kLaterKinds.begin(), kLaterKinds.end(), value.text) != kLaterKinds.end()) {
       problems.Add(value.place,
-                   "kind " + value.text + " is not supported by this version; it reads Cluster and Profile",
+                   "kind " + value.text +
+                       " is not supported by this version; it reads Cluster, Profile and RolloutPolicy",
                    value.width);
       return nullptr;
     }
     const std::string_view near = value.text.size() > 64 ? std::string_view() : Nearest(value.text, kKinds);
     problems.Add(value.place,
                  "unknown kind " + spec::Describe(value) +
-                     (near.empty() ? std::string("; known are: Cluster, Profile")
+                     (near.empty() ? std::string("; known are: Cluster, Profile, RolloutPolicy")
                                    : "; did you mean \"" + std::string(near) + "\"?"),
                  value.width);
     return nullptr;
   }
-  problems.Add(root.place, "missing \"kind\"" + std::string(kNext), root.width);
+  problems.Add(root.place, "missing \"kind\"" + next, root.width);
   return nullptr;
 }
 
@@ -78,6 +80,8 @@ void LoadOne(std::string_view file, const spec::Slice& slice, Problems& problems
   };
   if (kind->text == "Cluster")
     fill(document.body.emplace<v1::Cluster>());
+  else if (kind->text == "RolloutPolicy")
+    fill(document.body.emplace<v1::RolloutPolicy>());
   else
     fill(document.body.emplace<v1::Profile>());
   if (problems.size() != before) return;
@@ -144,9 +148,7 @@ Loaded LoadDocuments(std::string_view file, std::string_view text, int first_lin
     problems.Add(bad.place, std::move(bad.message));
   } else {
     const auto slices = spec::SplitDocuments(text, first_line);
-    if (slices.empty())
-      problems.AddForFile(
-          "the file holds no document; begin one with \"kind: Cluster\" or \"kind: Profile\"");
+    if (slices.empty()) problems.AddForFile("the file holds no document; begin one with " + kKindLines);
     for (const spec::Slice& slice : slices) {
       if (problems.full()) break;
       if (slice.empty)

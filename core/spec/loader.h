@@ -44,8 +44,8 @@ class Places {
 
 /// One document, with where it came from.
 struct Document {
-  std::variant<v1::Cluster, v1::Profile> body;
-  std::string kind;  ///< "Cluster", "Profile"
+  std::variant<v1::Cluster, v1::Profile, v1::RolloutPolicy> body;
+  std::string kind;  ///< "Cluster", "Profile", "RolloutPolicy"
   std::string name;
   std::string file;
   int line = 0;      ///< of `file`, at which `text` begins

@@ -258,8 +258,8 @@ bool MessageWalk::PutScalar(const YamlNode& value, std::string_view name, Messag
                                : field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL ? "true or false"
                                                                                    : "a number";
   if (value.refused) return false;
-  if (value.nothing && field.options().GetExtension(v1::rules).required())
-    return ObeysRules(value, name, field);
+  const v1::FieldRules& rules = field.options().GetExtension(v1::rules);
+  if (value.nothing && (rules.required() || rules.not_empty())) return ObeysRules(value, name, field);
   if (value.kind != Kind::kScalar || value.nothing) {
     WrongType(value, name, expected);
     return false;

@@ -100,6 +100,21 @@ TEST(ChooseNode, AProfileAloneIsMeantForThisMachineWithThePortsGiven) {
   EXPECT_NE(node->warnings[0].find("Profile/roce"), std::string::npos);
 }
 
+// How a fleet spreads its generations says nothing of one machine.
+TEST(ChooseNode, ARolloutPolicyBesideAProfileIsCheckedAndLeftAlone) {
+  NodeChoice choice;
+  choice.host = "gpu-007";
+  choice.ports = {*ParsePort("rail0=fabric:eth1,10.10.0.7/24")};
+  const std::string policy = "---\nkind: RolloutPolicy\nname: careful\nsoak: ";
+  const auto chosen = Choose(kProfile + policy + "5m\n", choice);
+  ASSERT_TRUE(chosen.ok()) << chosen.status().ToString();
+  EXPECT_EQ(chosen->state.settings.size(), 1U);
+  const auto wrong = Choose(kProfile + policy + "soon\n", choice);
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_NE(wrong.status().message().find("stdin:10:7: soak: \"soon\" is no time"), std::string::npos)
+      << wrong.status().message();
+}
+
 TEST(ChooseNode, PortsBesideAClusterAreAContradiction) {
   const auto node = Choose(Both(), {"gpu-001", "", {*ParsePort("rail0=fabric:eth7")}});
   ASSERT_FALSE(node.ok());

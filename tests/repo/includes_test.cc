@@ -72,12 +72,16 @@ const std::vector<Row>& Map() {
         "pthread.h", "signal.h"}},
       // Of the store it knows one contract, and no SQL.
       {"controller/sign", {"railwright/", "core/identity/", "controller/store/statement_store.h"}, {}},
+      // Of the store it knows values, and no SQL.
+      {"controller/rollout",
+       {"railwright/", "controller/fleet/", "core/spec/", "controller/store/rollout_store.h"},
+       {}},
       {"controller/store",
        {"railwright/", "core/audit/", "core/files/", "core/identity/"},
        {"sqlite3", "openssl/", "fcntl", "unistd", "sys/"}},
       {"controller/rpc",
        {"railwright/", "core/", "controller/fleet/", "controller/store/", "controller/identity/",
-        "controller/sign/"},
+        "controller/sign/", "controller/rollout/"},
        {"grpc", "absl/", "spdlog/", "sys/", "unistd", "fcntl", "openssl/", "google/protobuf/", "poll.h",
         "netdb.h", "netinet/", "arpa/", "ifaddrs.h", "net/if.h"}},
       {"controller/cli",

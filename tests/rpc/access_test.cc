@@ -217,7 +217,7 @@ TEST_F(AccessTest, AnOperatorsScopeBoundsHisOrders) {
 
 TEST_F(AccessTest, WhoAsksTooOftenIsToldToWaitAndOthersAreNot) {
   controller_.reset();
-  controller_ = std::make_unique<RunningController>(directory_.path(), FleetOptions{},
+  controller_ = std::make_unique<RunningController>(directory_.path(), RunningController::Options(),
                                                     DoorOptions{.node = {1, 20}, .operators = {1, 5}});
   const TestCa& ca = FleetPki::Get().ca();
   const auto ask = [&](v1::AdminService::Stub& stub) {

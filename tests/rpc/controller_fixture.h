@@ -6,13 +6,19 @@
 #include "tests/enrol/memory_identity_store.h"
 #include "tests/rpc/fake_agent.h"
 #include "tests/store/temp_dir.h"
+#include "tests/support/at_once.h"
 #include "tests/support/test_endorser.h"
 
 namespace railwright {
 
 class RunningController {
  public:
-  explicit RunningController(const std::string& directory, FleetOptions options = {},
+  static FleetOptions Options() {
+    FleetOptions options;
+    options.built_in = AtOnce();
+    return options;
+  }
+  explicit RunningController(const std::string& directory, FleetOptions options = Options(),
                              DoorOptions door_options = {.node = {1e4, 1e4}, .operators = {1e4, 1e4}})
       : directory_(directory) {
     auto opened = OpenSqliteStore(directory);
@@ -22,7 +28,7 @@ class RunningController {
     core_ = std::make_unique<FleetCore>(*store_, clock_, catalog_, options);
     const Status loaded = core_->Load();
     EXPECT_TRUE(loaded.ok()) << loaded.ToString();
-    desk_ = std::make_unique<AdminDesk>(*core_, *store_, catalog_, clock_);
+    desk_ = std::make_unique<AdminDesk>(*core_, *store_, catalog_, clock_, options.built_in);
     const TestCa& ca = FleetPki::Get().ca();
     members_ = std::make_unique<Members>(registry_,
                                          MembersOptions{"127.0.0.1:1", ca.roots()[0].pin(), ca.roots_pem()});
@@ -71,7 +77,7 @@ class RunningController {
 class ControllerTest : public testing::Test {
  protected:
   void SetUp() override { Start(); }
-  void Start(FleetOptions options = {}) {
+  void Start(FleetOptions options = RunningController::Options()) {
     controller_ = std::make_unique<RunningController>(directory_.path(), options);
   }
   void Restart() {

@@ -7,6 +7,7 @@
 #include "controller/rpc/stored_state.h"
 #include "tests/rpc/memory_store.h"
 #include "tests/rpc/site.h"
+#include "tests/support/at_once.h"
 #include "tests/support/sim_clock.h"
 #include "tests/support/test_endorser.h"
 
@@ -107,6 +108,7 @@ class FleetModelTest : public testing::Test {
   FleetOptions Options() {
     FleetOptions options;
     options.endorser = endorser_.get();
+    options.built_in = AtOnce();
     return options;
   }
 

@@ -290,7 +290,7 @@ TEST_F(FleetModelTest, AGenerationThatThisBuildCannotResolveThrowsNobodyOut) {
   broken.generation = {2};
   broken.documents = {
       {"Profile", "x", "site.yaml", 5, "kind: Profile\nname: x\nsettings:\n  no.such.key: 1\n"}};
-  ASSERT_TRUE(store_.AddGeneration(broken, {}).ok());
+  ASSERT_TRUE(store_.AddGeneration(broken, {}, {}).ok());
   Restart();
   const auto view = model_->view();
   EXPECT_NE(view->state->problem.find("site.yaml:8:"), std::string::npos) << view->state->problem;

@@ -96,6 +96,7 @@ TEST_F(FleetSignTest, ARestoredControllerSendsNothingBelowWhatWasAcceptedAndGoes
   MemoryStore restored;
   TestEndorser signer(clock_);
   FleetOptions options;
+  options.built_in = AtOnce();
   options.endorser = signer.get();
   model_ = std::make_unique<FleetModel>(restored, clock_, catalog_, options);
   ASSERT_TRUE(model_->Load().ok());
@@ -121,6 +122,7 @@ TEST_F(FleetSignTest, WhatTwoControllersSignedUnderOneNumberIsNotReplaced) {
   MemoryStore other_store;
   TestEndorser other_signer(clock_);
   FleetOptions options;
+  options.built_in = AtOnce();
   options.endorser = other_signer.get();
   model_ = std::make_unique<FleetModel>(other_store, clock_, catalog_, options);
   ASSERT_TRUE(model_->Load().ok());
@@ -137,6 +139,7 @@ TEST_F(FleetSignTest, WithTheKeyElsewhereAGenerationIsStoredAndSentWhenItIsSigne
       {.cluster = endorser_.key.cluster, .signers = endorser_.key.Trust().signers, .key = nullptr},
       statements, clock_, TestUuidOf);
   FleetOptions options;
+  options.built_in = AtOnce();
   options.endorser = &signer;
   model_ = std::make_unique<FleetModel>(store_, clock_, catalog_, options);
   ASSERT_TRUE(model_->Load().ok());

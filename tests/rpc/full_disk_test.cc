@@ -23,6 +23,7 @@ class FullDiskControllerTest : public ControllerTest {
     ASSERT_EQ(mount("tmpfs", directory_.path().c_str(), "tmpfs", 0, "size=4m"), 0) << std::strerror(errno);
     mounted_ = true;
     FleetOptions options;
+    options.built_in = AtOnce();
     options.probe_every = std::chrono::milliseconds(200);
     Start(options);
   }

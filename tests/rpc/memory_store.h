@@ -24,14 +24,63 @@ class MemoryStore final : public Store {
     return rows_;
   }
 
-  Status AddGeneration(const StoredGeneration& generation, const AuditRow& audit) override {
+  Status AddGeneration(const StoredGeneration& generation, const AuditRow& audit,
+                       const RolloutWrite& rollout) override {
     std::lock_guard lock(mutex_);
     if (!failure_.ok()) return failure_;
     if (!generations_.empty() && generation.generation <= generations_.rbegin()->first)
       return Status(Code::kAborted, "not greater than the latest");
     generations_[generation.generation] = generation;
+    if (rollout.record && !rollouts_.empty()) {
+      RolloutRecord& before = rollouts_.rbegin()->second;
+      if (!before.finished && before.phase != RolloutPhase::kAborted &&
+          before.phase != RolloutPhase::kSuperseded) {
+        before.phase = RolloutPhase::kSuperseded;
+        before.reason = "generation " + std::to_string(generation.generation.value) + " took its place";
+        before.by = rollout.record->author;
+      }
+    }
+    Write(rollout);
     Append(audit);
     return Ok();
+  }
+  Status PutRollout(const RolloutWrite& rollout, const std::optional<AuditRow>& audit) override {
+    std::lock_guard lock(mutex_);
+    if (!failure_.ok()) return failure_;
+    if (rollout.record && !rollouts_.contains(rollout.record->generation))
+      return Status(Code::kNotFound, "no such rollout");
+    Write(rollout);
+    if (audit) Append(*audit);
+    return Ok();
+  }
+  Result<std::optional<StoredRollout>> LatestRollout() const override {
+    std::lock_guard lock(mutex_);
+    if (rollouts_.empty()) return std::optional<StoredRollout>();
+    StoredRollout stored;
+    stored.record = rollouts_.rbegin()->second;
+    for (const auto& [node, member] : members_)
+      if (member.first == stored.record.generation) stored.members.push_back(member.second);
+    return std::optional<StoredRollout>(std::move(stored));
+  }
+  Result<std::vector<RolloutRecord>> Rollouts(std::size_t limit) const override {
+    std::lock_guard lock(mutex_);
+    std::vector<RolloutRecord> list;
+    for (auto it = rollouts_.rbegin(); it != rollouts_.rend() && list.size() < limit; ++it)
+      list.push_back(it->second);
+    return list;
+  }
+  Status PutBreaker(const BreakerRecord& breaker, const RolloutWrite& rollout,
+                    const AuditRow& audit) override {
+    std::lock_guard lock(mutex_);
+    if (!failure_.ok()) return failure_;
+    Write(rollout);
+    breaker_ = breaker;
+    Append(audit);
+    return Ok();
+  }
+  Result<BreakerRecord> Breaker() const override {
+    std::lock_guard lock(mutex_);
+    return breaker_;
   }
   Result<std::optional<StoredGeneration>> LatestGeneration() const override {
     std::lock_guard lock(mutex_);
@@ -135,6 +184,13 @@ class MemoryStore final : public Store {
   }
 
  private:
+  void Write(const RolloutWrite& rollout) {
+    if (!rollout.record) return;
+    rollouts_[rollout.record->generation] = *rollout.record;
+    if (rollout.anew) members_.clear();
+    for (const RolloutMember& member : rollout.members)
+      members_[member.node] = {rollout.record->generation, member};
+  }
   void Append(AuditRow row) {
     row.id = audit_.size() + 1;
     head_ = {row.id, *audit::Next(head_.hash, ToChain(row))};
@@ -149,6 +205,9 @@ class MemoryStore final : public Store {
   std::map<std::string, StoredReport> reports_;
   std::vector<std::pair<std::string, ChangeRecord>> changes_;
   std::vector<Pause> pauses_;
+  std::map<Generation, RolloutRecord> rollouts_;
+  std::map<std::string, std::pair<Generation, RolloutMember>> members_;
+  BreakerRecord breaker_;
   std::vector<AuditRow> audit_;
   std::vector<std::string> hashes_;
   audit::Head head_{0, *audit::Genesis()};

@@ -130,6 +130,7 @@ void ControllerHost::Opened(const std::shared_ptr<Stream>& stream) {
 }
 
 void ControllerHost::Said(const std::shared_ptr<Stream>& stream, v1::AgentMessage message) {
+  if (up()) world_.invariants.Received(stream->caller().name, message);
   Do([&](FleetModel& model) { model.OnMessage(stream, message); });
 }
 

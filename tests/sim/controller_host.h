@@ -33,6 +33,7 @@ class ControllerHost {
   /// Of this build; the same in every run.
   static const CatalogDeclarations& catalog();
   const Store* store() const { return store_.get(); }
+  std::uint64_t generation() const { return model_ ? model_->generation() : 0; }
   std::shared_ptr<const FleetView> view() const { return model_ ? model_->view() : nullptr; }
 
   void Boot();

@@ -93,7 +93,17 @@ std::string RawOf(const std::string& key, const std::string& value) {
 
 void Invariants::Broken(const std::string& why) const { world_.Broken(why); }
 
-void Invariants::Proposed(const FleetState& state) {
+void Invariants::Proposed(const FleetState& base, const FleetState& state) {
+  Spread& spread = spreads_[state.number()];
+  spread = {};
+  for (const auto& [node, desired] : state.desired) spread.declared.insert(node);
+  spread.terms = TermsFor(base, state).value_or(RolloutPolicy{});
+  // Terms that nobody has agreed to yet are none.
+  const auto rollout = world_.controller->store()->LatestRollout();
+  if (rollout.ok() && *rollout && (*rollout)->record.generation.value == base.number() &&
+      !(*rollout)->record.approved)
+    spread.terms = spreads_[base.number()].terms;
+  spread.cap = spread.terms.UnavailableMost(spread.declared.size());
   for (const auto& node : world_.nodes) {
     const auto found = state.desired.find(node->name());
     const NodeDesired desired = found != state.desired.end() ? found->second : RetiredDesired(node->name());
@@ -118,6 +128,71 @@ void Invariants::Answered(const std::string& who) {
   if (!rows.ok()) return Broken("I5: the audit cannot be read: " + rows.status().ToString());
   if (std::none_of(rows->begin(), rows->end(), [&](const AuditRow& row) { return row.who == who; }))
     Broken("I5: the order of " + who + " was answered and has no row in the audit");
+}
+
+void Invariants::RolloutOrdered(std::uint64_t generation) { rollouts_[generation].reset(); }
+
+void Invariants::RolloutAnswered(std::uint64_t generation, RolloutPhase phase, const std::string& who) {
+  rollouts_[generation] = phase;
+  Answered(who);
+}
+
+void Invariants::ResumeAnswered(const std::vector<std::string>& accepted) {
+  for (const std::string& node : accepted) changing_.erase(node);
+  if (--resuming_ == 0) CheckChanging();
+}
+
+void Invariants::CheckChanging() {
+  if (changing_.size() <= cap_) return;
+  std::string names;
+  for (const auto& [name, having] : changing_) names += " " + name;
+  Broken("I3: " + std::to_string(changing_.size()) + " nodes are changing, " + std::to_string(cap_) +
+         " may:" + names);
+}
+
+// Counted where it can be seen: from the moment a state leaves the controller until a report comes in that
+// the node has settled with it.
+void Invariants::Given(const std::string& node, const v1::DesiredState& state) {
+  // The statement may be an older one of the same content; what counts is the generation in force.
+  const auto spread = spreads_.find(world_.controller->generation());
+  if (spread == spreads_.end()) return Broken("I3: " + node + " is given a generation that nobody ordered");
+  std::erase_if(changing_, [&](const auto& one) { return !spread->second.declared.contains(one.first); });
+  if (!spread->second.declared.contains(node)) return;
+  const auto rest = rests_.find(node);
+  const bool has_it = rest != rests_.end() && rest->second.hash == state.hash();
+  if (has_it && !changing_.contains(node)) return;  // another statement of what it has
+  // What it was given before and never got is no second beginning.
+  const bool anew = !changing_.contains(node) && given_[node] != state.hash();
+  given_[node] = state.hash();
+  changing_[node] = {state.hash(), state.generation()};
+  rests_.erase(node);
+  cap_ = spread->second.cap;
+  if (anew && resuming_ == 0) CheckChanging();
+}
+
+void Invariants::Received(const std::string& node, const v1::AgentMessage& message) {
+  const auto changing = changing_.find(node);
+  if (message.has_hello() && changing != changing_.end() &&
+      message.hello().generation() < changing->second.generation) {
+    // What it was given never came, and never will: that was another stream.
+    changing->second = {message.hello().state_hash(), message.hello().generation()};
+    const auto rest = reported_.find(node);
+    if (rest == reported_.end() || rest->second.hash != changing->second.hash ||
+        rest->second.generation < changing->second.generation)
+      return;
+    rests_[node] = rest->second;
+    changing_.erase(changing);
+    return;
+  }
+  if (!message.has_report() || !message.report().settled()) return;
+  const Having having{message.report().state_hash(), message.report().generation()};
+  reported_[node] = having;  // whatever it was given since
+  if (changing == changing_.end()) {
+    rests_[node] = having;
+  } else if (having.hash == changing->second.hash && having.generation >= changing->second.generation) {
+    changing_.erase(changing);
+    rests_[node] = having;
+  }
 }
 
 void Invariants::PauseOrdered(const Pause& pause, bool) {
@@ -192,6 +267,18 @@ void Invariants::CheckStore(const Store& store) {
     if (state == PauseState::kSet && !there)
       return Broken("I1: a pause that was answered is lost: " + place.first + " " + place.second);
   }
+  const auto rollout = store.LatestRollout();
+  if (!rollout.ok()) return Broken("I1: the rollout cannot be read: " + rollout.status().ToString());
+  // A resume that was taken and not answered: what the dead controller let be is let be.
+  resuming_ = 0;
+  if (*rollout)
+    for (const RolloutMember& member : (*rollout)->members)
+      if (member.phase == MemberPhase::kAccepted) changing_.erase(member.node);
+  if (*rollout)
+    if (const auto answered = rollouts_.find((*rollout)->record.generation.value);
+        answered != rollouts_.end() && answered->second && *answered->second != (*rollout)->record.phase)
+      return Broken("I1: an order about the rollout of generation " + std::to_string(answered->first) +
+                    " was answered and is lost");
   const auto rows = store.Audit(1'000'000);
   if (!rows.ok()) return Broken("I5: the audit cannot be read: " + rows.status().ToString());
   std::set<std::string> names;
@@ -322,9 +409,6 @@ void Invariants::MachineChanged(NodeHost& node) {
 
 void Invariants::Check() {
   const Duration now = world_.events.now();
-  if (changing && changing() > changing_cap)
-    return Broken("I3: " + std::to_string(changing()) + " nodes are changing, " +
-                  std::to_string(changing_cap) + " may");
   if (broken_try)
     if (const std::string why = broken_try(); !why.empty()) return Broken("I7: " + why);
   for (const auto& node : world_.nodes) {

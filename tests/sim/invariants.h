@@ -35,19 +35,22 @@ class Invariants {
   explicit Invariants(World& world) : world_(world) {}
 
   // Hooks for what is not merged yet; empty: not checked.
-  /// I3: how many nodes are CHANGING now, and how many may be. For the rollout engine.
-  std::function<std::size_t()> changing;
-  std::size_t changing_cap = 0;
   /// I7: "" or which try that was never confirmed did not end reverted. For the confirmed apply.
   std::function<std::string()> broken_try;
 
   // What operators were told.
-  void Proposed(const FleetState& state);
+  void Proposed(const FleetState& base, const FleetState& state);
   void Stored(const FleetState& state, const std::string& who);
   void PauseOrdered(const Pause& pause, bool resume);
   void PauseAnswered(const Pause& pause, bool resume, const std::string& who);
   void ForgetOrdered(const std::string& node);
   void Answered(const std::string& who);
+  /// An order about the rollout of `generation` was given, and was answered Ok.
+  void RolloutOrdered(std::uint64_t generation);
+  void RolloutAnswered(std::uint64_t generation, RolloutPhase phase, const std::string& who);
+  /// A person orders that those which failed be let be; until he is answered nobody can say how many change.
+  void ResumeOrdered() { ++resuming_; }
+  void ResumeAnswered(const std::vector<std::string>& accepted);
   /// I1, I5 over the store, after a restart and at the end.
   void CheckStore(const Store& store);
 
@@ -55,6 +58,9 @@ class Invariants {
   void Hello(NodeHost& node, const v1::Hello& hello);
   void FromAgent(NodeHost& node, const v1::AgentMessage& message);
   void ReportAcked(const std::string& node, const v1::ReportAck& ack);
+  /// I3: a state leaves the controller for a node; what a node said reaches the controller.
+  void Given(const std::string& node, const v1::DesiredState& state);
+  void Received(const std::string& node, const v1::AgentMessage& message);
 
   // What happens on a node.
   void BeforeSet(NodeHost& node, const std::string& path, const std::string& value,
@@ -88,7 +94,19 @@ class Invariants {
     int deaths = 0;  // since the last acknowledged state
   };
   enum class PauseState { kSet, kCleared, kMaybe };
+  // What a node was given, or said that it has.
+  struct Having {
+    std::string hash;
+    std::uint64_t generation = 0;
+  };
+  // How a generation may spread.
+  struct Spread {
+    std::size_t cap = 0;
+    RolloutPolicy terms;
+    std::set<std::string> declared;
+  };
 
+  void CheckChanging();
   bool Deviates(const NodeHost& node) const;
   void Broken(const std::string& why) const;
 
@@ -97,7 +115,16 @@ class Invariants {
   std::map<std::uint64_t, std::string> stored_;  // generation → digest of its documents
   std::map<std::string, NodeLedger> nodes_;
   std::map<std::pair<std::string, std::string>, PauseState> pauses_;
-  std::set<std::string> audited_;  // who was answered Ok
+  std::set<std::string> audited_;            // who was answered Ok
+  std::map<std::uint64_t, Spread> spreads_;  // by generation
+  std::map<std::string, Having> changing_;   // I3: not known to be at rest with it
+  std::map<std::string, Having> rests_;      // at rest with it
+  std::map<std::string, Having>
+      reported_;  // the last settled report that came in, whatever it was given since
+  std::map<std::string, std::string> given_;  // the hash of the last one
+  std::size_t cap_ = 0;                       // of the generation that was given last
+  int resuming_ = 0;
+  std::map<std::uint64_t, std::optional<RolloutPhase>> rollouts_;  // as answered; none: an order is open
 };
 
 }  // namespace railwright::sim

@@ -72,6 +72,7 @@ bool Stream::Send(Outbound message) {
     world_.Broken("the controller sent what is no message");
     return true;
   }
+  if (parsed.has_desired()) world_.invariants.Given(node_.name(), parsed.desired());
   if (parsed.has_report_ack()) world_.invariants.ReportAcked(node_.name(), parsed.report_ack());
   if (message.kind == Outbound::Kind::kCommand) {
     if (commands_.size() >= kCommandsWaiting) return false;

@@ -157,7 +157,9 @@ void NodeHost::Turn() {
   hints_.clear();
   for (FromController& message : inbox.TakeAll()) {
     const auto* pauses = std::get_if<v1::PauseList>(&message.body);
-    const bool counts = pauses != nullptr && message.connection == dialler_->welcomed();
+    // The agent goes by the last Welcome that it has read, also when that connection is over by now.
+    if (std::holds_alternative<v1::Welcome>(message.body)) read_ = message.connection;
+    const bool counts = pauses != nullptr && message.connection == read_;
     const v1::PauseList list = pauses != nullptr ? *pauses : v1::PauseList();
     const std::uint64_t errors = disk_.errors();
     agent_->Handle(std::move(message));

@@ -74,6 +74,7 @@ class NodeHost {
   std::deque<railwright::Hint> hints_;
   int boots_ = 0;
   std::uint64_t life_ = 0;  // events of earlier lives are void
+  std::uint64_t read_ = 0;  // connection of the last Welcome that the agent has read
   std::uint64_t wake_ = 0;  // number of the wake-up that counts
   Duration wake_at_{0};
   bool waking_ = false, running_ = false;

@@ -21,7 +21,7 @@ void Operators::Next() {
   if (!world_.controller->up()) return;
   static const std::vector<std::string> keys = {"", "link.mtu", "link.pause", "sysctl.<name>",
                                                 "sysctl.net.ipv4.conf.all.arp_ignore"};
-  const std::uint64_t what = random_.Below(20);
+  const std::uint64_t what = random_.Below(24);
   if (what < 9) return Apply(false);
   if (what < 11) return Apply(true);
   if (what < 15) {
@@ -35,7 +35,23 @@ void Operators::Next() {
     if (view->pauses.empty()) return;
     return SetPause(random_.Pick(view->pauses), true);
   }
-  Forget();
+  if (what < 20) return Forget();
+  AboutRollout();
+}
+
+// How the generations after this one spread.
+std::string Operators::Policy() {
+  static const std::vector<std::string> waves = {"[\"1\", all]", "[\"1\", 50%, all]", "[all]", "[racks]",
+                                                 "[\"2\", rack, all]"};
+  static const std::vector<std::string> soaks = {"0s", "2s", "15s"};
+  std::string text = "---\nkind: RolloutPolicy\nname: site\nwaves: " + random_.Pick(waves) +
+                     "\nsoak: " + random_.Pick(soaks) + "\nmax_unavailable: \"" +
+                     std::to_string(1 + random_.Below(3)) +
+                     "\"\nsettle_within: " + std::to_string(30 + random_.Below(120)) + "s\n";
+  if (random_.Chance(0.25)) text += "approve_above: \"" + std::to_string(random_.Below(3)) + "\"\n";
+  if (random_.Chance(0.3)) text += "apart: [rack]\n";
+  if (random_.Chance(0.3)) text += "max_failed: 50%\n";
+  return text;
 }
 
 // The documents of the whole site, as somebody edited them now.
@@ -43,7 +59,8 @@ std::string Operators::Site(bool last) {
   std::string nodes;
   for (const auto& node : world_.nodes)
     if (last || random_.Chance(0.93) || nodes.empty())
-      nodes += "  - {name: \"" + node->name() + "\", role: gpu, rack: r1}\n";
+      nodes += "  - {name: \"" + node->name() + "\", role: gpu, rack: r" +
+               std::to_string(1 + (node->name().back() - '0') % 2) + "}\n";
   static const std::vector<std::string> mtus = {"1500", "4200", "9000"}, pauses = {"off", "on"};
   std::string settings;
   // The last one is new to every node, whatever came before.
@@ -61,7 +78,7 @@ std::string Operators::Site(bool last) {
          "  - {name: rail1, select: {netdev: rail1}, role: fabric, address: \"10.11.0.{index}/24\"}\n"
          "  - {name: mgmt, select: {netdev: eno1}, role: management}\n"
          "---\nkind: Profile\nname: base\nfor: {role: gpu}\nmode: enforce\nsettings:\n" +
-         settings;
+         settings + (random_.Chance(0.6) ? Policy() : "");
 }
 
 // As AdminDesk does it: resolved upon a view, on another thread, so that it may be stale when it is stored.
@@ -112,7 +129,7 @@ void Operators::Install(const std::shared_ptr<FleetState>& next, std::uint64_t b
         world_.invariants.Stored(*next, who);
       };
       world_.Trace(who + " orders " + action + " of generation " + std::to_string(next->number()));
-      if (model.view()->state->number() == base) world_.invariants.Proposed(*next);
+      if (model.view()->state->number() == base) world_.invariants.Proposed(*model.view()->state, *next);
       model.Install(std::move(order));
     });
   };
@@ -155,6 +172,72 @@ void Operators::Forget() {
       world_.invariants.Answered(who);
     });
   });
+}
+
+void Operators::Do(RolloutCommand::What what, std::uint64_t generation) {
+  using What = RolloutCommand::What;
+  const std::string who = Somebody();
+  world_.controller->Order([this, what, generation, who](FleetModel& model) {
+    RolloutCommand command;
+    command.what = what;
+    command.generation = generation;
+    command.person = who;
+    command.caller.kind = Caller::Kind::kOperator;
+    command.by.who = who;
+    command.done = [this, what, generation, who](const Status& status, const v1::RolloutsResponse& response) {
+      if (world_.controller->dead()) return;
+      world_.Trace(who + " is answered: " + status.ToString());
+      std::vector<std::string> accepted;
+      if (what == What::kResume && status.ok() && !response.rollouts().empty()) {
+        for (const v1::RolloutNode& member : response.rollouts(0).members())
+          if (member.state() == v1::ROLLOUT_NODE_STATE_ACCEPTED) accepted.push_back(member.node());
+        for (const auto& node : world_.controller->view()->nodes)
+          if (!node->connected) accepted.push_back(node->name);
+      }
+      if (what == What::kResume) world_.invariants.ResumeAnswered(accepted);
+      if (!status.ok()) return;
+      ++answered_;
+      if (what == What::kPause || what == What::kAbort)
+        return world_.invariants.RolloutAnswered(
+            generation, what == What::kPause ? RolloutPhase::kPaused : RolloutPhase::kAborted, who);
+      world_.invariants.Answered(who);
+    };
+    world_.Trace(who + " orders " + std::to_string(static_cast<int>(what)) +
+                 " of the rollout of generation " + std::to_string(generation));
+    world_.invariants.RolloutOrdered(generation);
+    if (what == What::kResume) world_.invariants.ResumeOrdered();
+    model.Do(std::move(command));
+  });
+}
+
+void Operators::AboutRollout() {
+  using What = RolloutCommand::What;
+  static const std::vector<What> all = {What::kPause, What::kResume,  What::kResume,  What::kResume,
+                                        What::kAbort, What::kApprove, What::kApprove, What::kResetBreaker};
+  const std::uint64_t generation = world_.controller->view()->state->number();
+  if (generation > 0) Do(random_.Pick(all), generation);
+}
+
+void Operators::HelpOn() {
+  going_ = true;
+  world_.controller->Order([this](FleetModel& model) {
+    model.Ask(RolloutQuestion{"", [this](const v1::RolloutsResponse& response) { HelpOn(response); }});
+  });
+}
+
+void Operators::HelpOn(const v1::RolloutsResponse& response) {
+  using What = RolloutCommand::What;
+  going_ = !response.brakes().empty();
+  for (const v1::Brake& brake : response.brakes())
+    if (brake.rack().empty()) Do(What::kResetBreaker, response.generation());
+  if (response.rollouts().empty()) return;
+  const v1::RolloutInfo& info = response.rollouts(0);
+  going_ = going_ || info.state() != v1::ROLLOUT_STATE_DONE;
+  if (info.state() == v1::ROLLOUT_STATE_WAITING) Do(What::kApprove, info.generation());
+  if (info.state() == v1::ROLLOUT_STATE_PAUSED || info.state() == v1::ROLLOUT_STATE_HALTED ||
+      info.failed() > 0)
+    Do(What::kResume, info.generation());
+  if (info.state() == v1::ROLLOUT_STATE_ABORTED) ApplyAnew();
 }
 
 void Operators::ResumeAll() {

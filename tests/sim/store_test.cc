@@ -37,7 +37,7 @@ class StoreOnADisk : public testing::Test {
     generation.generation = {number};
     generation.author = "ann";
     generation.documents.push_back({"Site", "pod-a", "site.yaml", 1, "text " + std::to_string(number)});
-    return store_->AddGeneration(generation, {});
+    return store_->AddGeneration(generation, {}, {});
   }
 
   Random chance_{1};

@@ -88,6 +88,15 @@ void World::Calm() {
     if (!Pass(seconds(80))) return;
     if (controller->view()->state->number() == before)
       return Broken("I6: an apply without faults was not stored");
+    // The last documents spread in waves, by the terms of those before them.
+    constexpr int kLooks = 120;
+    for (int look = 0; look < kLooks; ++look) {
+      operators->HelpOn();
+      if (!Pass(seconds(10))) return;
+      if (!operators->going()) break;
+    }
+    if (operators->going()) return Broken("I6: the rollout does not come to its end");
+    if (!Pass(seconds(80))) return;
     if (controller->view()->pauses.empty()) return invariants.CheckConverged();
   }
   Broken("I6: pauses come again and again");

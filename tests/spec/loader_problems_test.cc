@@ -23,32 +23,33 @@ void Check(const std::vector<Case>& cases) {
 
 std::string P(const std::string& rest) { return "kind: Profile\nname: a\n" + rest; }
 std::string C(const std::string& rest) { return "kind: Cluster\nname: a\n" + rest; }
+std::string R(const std::string& rest) { return "kind: RolloutPolicy\nname: a\n" + rest; }
 
 TEST(LoaderProblemsTest, TheDocumentAsAWhole) {
-  const std::string next = "; begin the document with \"kind: Cluster\" or \"kind: Profile\"";
+  const std::string kinds = "\"kind: Cluster\", \"kind: Profile\" or \"kind: RolloutPolicy\"";
+  const std::string next = "; begin the document with " + kinds;
+  const std::string none = "f: the file holds no document; begin one with " + kinds;
+  const std::string later = " is not supported by this version; it reads Cluster, Profile and RolloutPolicy";
   Check({
-      {"", {"f: the file holds no document; begin one with \"kind: Cluster\" or \"kind: Profile\""}},
-      {"# only\n\n# comments\n",
-       {"f: the file holds no document; begin one with \"kind: Cluster\" or \"kind: Profile\""}},
+      {"", {none}},
+      {"# only\n\n# comments\n", {none}},
       {P("---\n"), {"f:3:1: no document follows this \"---\"; remove the line or write one"}},
       {"---\n---\n" + P(""), {"f:1:1: no document follows this \"---\"; remove the line or write one"}},
       {"- a\n", {"f:1:1: a document must be a map, found a list" + next}},
       {"hello\n", {"f:1:1: a document must be a map, found \"hello\"" + next}},
       {"name: a\n", {"f:1:1: missing \"kind\"" + next}},
-      {"kind:\nname: a\n", {"f:1:1: kind: expected Cluster or Profile, found nothing"}},
-      {"kind: [Profile]\n", {"f:1:7: kind: expected Cluster or Profile, found a list"}},
+      {"kind:\nname: a\n", {"f:1:1: kind: expected Cluster, Profile or RolloutPolicy, found nothing"}},
+      {"kind: [Profile]\n", {"f:1:7: kind: expected Cluster, Profile or RolloutPolicy, found a list"}},
       {"kind: Profil\nname: a\n", {"f:1:7: unknown kind \"Profil\"; did you mean \"Profile\"?"}},
-      {"kind: Deployment\n", {"f:1:7: unknown kind \"Deployment\"; known are: Cluster, Profile"}},
-      {"kind: Topology\nname: a\n",
-       {"f:1:7: kind Topology is not supported by this version; it reads Cluster and Profile"}},
-      {"kind: SwitchProfile\n",
-       {"f:1:7: kind SwitchProfile is not supported by this version; it reads Cluster and Profile"}},
-      {"kind: Playbook\n",
-       {"f:1:7: kind Playbook is not supported by this version; it reads Cluster and Profile"}},
-      {"kind: CompatibilityRules\n",
-       {"f:1:7: kind CompatibilityRules is not supported by this version; it reads Cluster and Profile"}},
-      {"kind: AcceptancePlan\n",
-       {"f:1:7: kind AcceptancePlan is not supported by this version; it reads Cluster and Profile"}},
+      {"kind: RolloutPolicies\n",
+       {"f:1:7: unknown kind \"RolloutPolicies\"; did you mean \"RolloutPolicy\"?"}},
+      {"kind: Deployment\n",
+       {"f:1:7: unknown kind \"Deployment\"; known are: Cluster, Profile, RolloutPolicy"}},
+      {"kind: Topology\nname: a\n", {"f:1:7: kind Topology" + later}},
+      {"kind: SwitchProfile\n", {"f:1:7: kind SwitchProfile" + later}},
+      {"kind: Playbook\n", {"f:1:7: kind Playbook" + later}},
+      {"kind: CompatibilityRules\n", {"f:1:7: kind CompatibilityRules" + later}},
+      {"kind: AcceptancePlan\n", {"f:1:7: kind AcceptancePlan" + later}},
       {P("---\n") + P(""), {"f:4:1: Profile \"a\" is declared twice (first at line 1); rename one"}},
   });
 }
@@ -84,6 +85,12 @@ TEST(LoaderProblemsTest, Fields) {
        {"f:4:5: missing \"select\" (a map)",
         "f:4:25: role: unknown value \"fabrik\"; did you mean \"fabric\"?"}},
       {C("ports: [{name: p, select: {netdev: e}}]\n"), {"f:3:9: missing \"role\" (a text)"}},
+      {R("soaks: 5m\n"), {"f:3:1: unknown field \"soaks\"; did you mean \"soak\"?"}},
+      // An empty text would be the default, which nobody asked for.
+      {R("soak: \"\"\nwaves: []\nwindows: [\"\"]\nbreaker:\n"),
+       {"f:3:7: soak: must not be empty", "f:4:8: waves: must not be empty; leave it out",
+        "f:5:11: windows[0]: must not be empty", "f:6:1: breaker: must not be empty"}},
+      {R("waves: all\n"), {"f:3:8: waves: expected a list of texts, found \"all\"; put it in [ ]"}},
   });
 }
 

@@ -209,8 +209,8 @@ TEST(AuditChainStore, WhatIsWrittenTogetherWithAnEffectIsInTheChain) {
   TempDir directory;
   auto store = SqliteStore::Open(directory.path());
   ASSERT_TRUE(store.ok());
-  ASSERT_TRUE((*store)->AddGeneration(MakeGeneration(1), Act("apply")).ok());
-  EXPECT_FALSE((*store)->AddGeneration(MakeGeneration(1), Act("apply again")).ok());
+  ASSERT_TRUE((*store)->AddGeneration(MakeGeneration(1), Act("apply"), {}).ok());
+  EXPECT_FALSE((*store)->AddGeneration(MakeGeneration(1), Act("apply again"), {}).ok());
   ASSERT_TRUE((*store)->SetPauses({{"a", "", "ann", ""}}, Act("pause")).ok());
   ASSERT_TRUE((*store)->PutReports({MakeWrite("a", 1)}).ok());
   ASSERT_TRUE((*store)->ForgetNode("a", Act("forget")).ok());

@@ -12,7 +12,7 @@ TEST(BackupTest, ABackupOfAStoreInUseIsConsistentAndRestores) {
   {
     auto store = SqliteStore::Open(directory.path());
     ASSERT_TRUE(store.ok());
-    ASSERT_TRUE((*store)->AddGeneration(MakeGeneration(1), {}).ok());
+    ASSERT_TRUE((*store)->AddGeneration(MakeGeneration(1), {}, {}).ok());
     std::atomic<bool> stop{false};
     std::atomic<std::uint64_t> written{0};
     std::thread writer([&] {
@@ -71,11 +71,11 @@ class RestoreTest : public testing::Test {
   void SetUp() override {
     {
       auto store = SqliteStore::Open(directory_.path());
-      ASSERT_TRUE((*store)->AddGeneration(MakeGeneration(1), {}).ok());
+      ASSERT_TRUE((*store)->AddGeneration(MakeGeneration(1), {}, {}).ok());
     }
     ASSERT_TRUE(BackupStore(directory_.path(), backup_).ok());
     auto store = SqliteStore::Open(directory_.path());
-    ASSERT_TRUE((*store)->AddGeneration(MakeGeneration(2), {}).ok());
+    ASSERT_TRUE((*store)->AddGeneration(MakeGeneration(2), {}, {}).ok());
   }
   std::uint64_t Latest() const {
     auto store = SqliteStore::Open(directory_.path());

@@ -36,7 +36,7 @@ TEST_P(StoreContract, ANewStoreIsEmpty) {
 
 TEST_P(StoreContract, AGenerationComesBackWholeAfterARestart) {
   const StoredGeneration written = MakeGeneration(1);
-  ASSERT_TRUE(store_->AddGeneration(written, {}).ok());
+  ASSERT_TRUE(store_->AddGeneration(written, {}, {}).ok());
   Reopen();
   const auto latest = store_->LatestGeneration();
   ASSERT_TRUE(latest.ok() && latest->has_value());
@@ -52,17 +52,17 @@ TEST_P(StoreContract, AGenerationComesBackWholeAfterARestart) {
 }
 
 TEST_P(StoreContract, GenerationsNeverGoBack) {
-  ASSERT_TRUE(store_->AddGeneration(MakeGeneration(2), {}).ok());
-  EXPECT_EQ(store_->AddGeneration(MakeGeneration(2), {}).code(), Code::kAborted);
-  EXPECT_EQ(store_->AddGeneration(MakeGeneration(1), {}).code(), Code::kAborted);
-  EXPECT_TRUE(store_->AddGeneration(MakeGeneration(9), {}).ok());
+  ASSERT_TRUE(store_->AddGeneration(MakeGeneration(2), {}, {}).ok());
+  EXPECT_EQ(store_->AddGeneration(MakeGeneration(2), {}, {}).code(), Code::kAborted);
+  EXPECT_EQ(store_->AddGeneration(MakeGeneration(1), {}, {}).code(), Code::kAborted);
+  EXPECT_TRUE(store_->AddGeneration(MakeGeneration(9), {}, {}).ok());
   const auto missing = store_->GetGeneration({10});
   EXPECT_NE(missing.status().message().find("2 to 9"), std::string::npos);
 }
 
 TEST_P(StoreContract, TheListOfGenerationsIsNewestFirstAndCarriesNoText) {
   for (std::uint64_t n = 1; n <= 3; ++n)
-    ASSERT_TRUE(store_->AddGeneration(MakeGeneration(n, "text " + std::to_string(n)), {}).ok());
+    ASSERT_TRUE(store_->AddGeneration(MakeGeneration(n, "text " + std::to_string(n)), {}, {}).ok());
   const auto list = store_->Generations(2);
   ASSERT_TRUE(list.ok());
   ASSERT_EQ(list->size(), 2u);

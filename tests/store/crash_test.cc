@@ -32,7 +32,7 @@ struct Acknowledged {
       const Acknowledged done{what, n};
       if (write(pipe, &done, sizeof done) != sizeof done) _exit(5);
     };
-    tell('g', (*store)->AddGeneration(MakeGeneration(n, "text " + std::to_string(n)), {}));
+    tell('g', (*store)->AddGeneration(MakeGeneration(n, "text " + std::to_string(n)), {}, {}));
     tell('r', (*store)->PutReports({MakeWrite("a", n), MakeWrite("b", n)}));
     tell('p', (*store)->SetPauses({{"a", "k" + std::to_string(n), "", ""}}, {}));
     const std::string token = "t" + std::to_string(n), name = "m" + std::to_string(n);
@@ -142,7 +142,7 @@ TEST(CrashTest, AFirstStartThatDiedInItsSwitchToTheLogIsUndoneByTheNext) {
 
   const auto store = SqliteStore::Open(directory.path());
   ASSERT_TRUE(store.ok()) << store.status().ToString();
-  EXPECT_TRUE((*store)->AddGeneration(MakeGeneration(1), {}).ok());
+  EXPECT_TRUE((*store)->AddGeneration(MakeGeneration(1), {}, {}).ok());
 }
 
 }  // namespace

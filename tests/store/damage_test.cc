@@ -15,11 +15,17 @@ namespace {
 void Fill(const std::string& directory) {
   auto store = SqliteStore::Open(directory);
   ASSERT_TRUE(store.ok()) << store.status().ToString();
+  RolloutWrite rollout;
+  rollout.record.emplace().generation = {3};
+  rollout.members.emplace_back().node = "gpu-1";
   for (std::uint64_t n = 1; n <= 3; ++n)
-    ASSERT_TRUE(
-        (*store)->AddGeneration(MakeGeneration(n, std::string(3000, static_cast<char>('a' + n))), {}).ok());
+    ASSERT_TRUE((*store)
+                    ->AddGeneration(MakeGeneration(n, std::string(3000, static_cast<char>('a' + n))), {},
+                                    n == 3 ? rollout : RolloutWrite())
+                    .ok());
   for (std::uint64_t n = 1; n <= 40; ++n)
     ASSERT_TRUE((*store)->PutReports({MakeWrite("gpu-" + std::to_string(n), n)}).ok());
+  ASSERT_TRUE((*store)->PutBreaker({true, "many", {}}, {}, {}).ok());
   ASSERT_TRUE((*store)->SetPauses({{"gpu-1", "link.mtu", "ann", "cable work"}}, {}).ok());
   ASSERT_TRUE((*store)->AddAudit({0, {}, "ann", "apply", "generation 1", ""}).ok());
   ASSERT_TRUE((*store)->AddToken(MakeToken("aaa"), Act("token")).ok());
@@ -104,6 +110,10 @@ TEST_F(DamageTest, AChangedRowIsFoundWhenItIsReadWithItsTableAndName) {
       {"UPDATE changes SET at_us = at_us + 1 WHERE node = 'gpu-7'", "changes", "gpu-7/7"},
       {"UPDATE pauses SET key = 'link.fec'", "pauses", "0"},
       {"UPDATE audit SET who = 'eve' WHERE id = 3", "audit", "row 3"},
+      {"UPDATE rollouts SET record = substr(record, 2)", "rollouts", "3"},
+      {"UPDATE rollouts SET generation = 4 WHERE generation = 3", "rollouts", "4"},
+      {"UPDATE rollout_members SET node = 'gpu-2'", "rollout_members", "gpu-2"},
+      {"UPDATE breaker SET record = x'0101'", "breaker", "1"},
   };
   for (const auto& one : kCases) {
     WriteFile(file_, good_);
@@ -118,6 +128,8 @@ TEST_F(DamageTest, AChangedRowIsFoundWhenItIsReadWithItsTableAndName) {
     note((*store)->LatestGeneration().status());
     note((*store)->Changes({}).status());
     note((*store)->Pauses().status());
+    note((*store)->LatestRollout().status());
+    note((*store)->Breaker().status());
     note((*store)->Audit(10).status());
     EXPECT_EQ(found.code(), Code::kDataLoss) << one.sql;
     EXPECT_NE(found.message().find(std::string("table ") + one.table), std::string::npos) << found.message();

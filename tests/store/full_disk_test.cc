@@ -43,7 +43,7 @@ TEST_F(FullDiskTest, EveryWriteSaysSoNothingIsLostAndTheProbeSeesItHeal) {
   auto opened = SqliteStore::Open(directory_.path());
   ASSERT_TRUE(opened.ok()) << opened.status().ToString();
   store_ = std::move(*opened);
-  ASSERT_TRUE(store_->AddGeneration(MakeGeneration(1), {}).ok());
+  ASSERT_TRUE(store_->AddGeneration(MakeGeneration(1), {}, {}).ok());
   ASSERT_TRUE(store_->PutReports({MakeWrite("a", 1)}).ok());
   FillDisk();
   // The log may still have room inside its file; it ends soon.
@@ -55,7 +55,7 @@ TEST_F(FullDiskTest, EveryWriteSaysSoNothingIsLostAndTheProbeSeesItHeal) {
   }
   ASSERT_EQ(status.code(), Code::kResourceExhausted) << status.ToString();
   EXPECT_EQ(status.error_number(), ENOSPC);
-  EXPECT_EQ(store_->AddGeneration(MakeGeneration(2, std::string(200'000, 'y')), {}).code(),
+  EXPECT_EQ(store_->AddGeneration(MakeGeneration(2, std::string(200'000, 'y')), {}, {}).code(),
             Code::kResourceExhausted);
   EXPECT_EQ(store_->Probe().code(), Code::kResourceExhausted);
   // Reading goes on, and shows exactly what was acknowledged.
@@ -65,7 +65,7 @@ TEST_F(FullDiskTest, EveryWriteSaysSoNothingIsLostAndTheProbeSeesItHeal) {
   FreeDisk();
   EXPECT_TRUE(store_->Probe().ok());
   EXPECT_TRUE(store_->PutReports({MakeWrite("a", stored + 1)}).ok());
-  EXPECT_TRUE(store_->AddGeneration(MakeGeneration(2), {}).ok());
+  EXPECT_TRUE(store_->AddGeneration(MakeGeneration(2), {}, {}).ok());
   store_.reset();
   auto again = SqliteStore::Open(directory_.path());
   ASSERT_TRUE(again.ok());
@@ -78,9 +78,10 @@ TEST_F(FullDiskTest, ABackupThatDoesNotFitLeavesNothing) {
   auto opened = SqliteStore::Open(source.path());
   ASSERT_TRUE(opened.ok());
   for (std::uint64_t n = 1; n <= 20; ++n)
-    ASSERT_TRUE((*opened)
-                    ->AddGeneration(MakeGeneration(n, std::string(200'000, static_cast<char>('a' + n))), {})
-                    .ok());
+    ASSERT_TRUE(
+        (*opened)
+            ->AddGeneration(MakeGeneration(n, std::string(200'000, static_cast<char>('a' + n))), {}, {})
+            .ok());
   const Status status = BackupStore(source.path(), directory_ / "backup.db");
   EXPECT_EQ(status.code(), Code::kResourceExhausted) << status.ToString();
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));

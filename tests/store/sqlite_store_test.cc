@@ -99,7 +99,7 @@ TEST(SqliteStoreTest, ATextIsStoredOnceForAllGenerations) {
   TempDir directory;
   auto store = SqliteStore::Open(directory.path());
   ASSERT_TRUE(store.ok());
-  for (std::uint64_t n = 1; n <= 5; ++n) ASSERT_TRUE((*store)->AddGeneration(MakeGeneration(n), {}).ok());
+  for (std::uint64_t n = 1; n <= 5; ++n) ASSERT_TRUE((*store)->AddGeneration(MakeGeneration(n), {}, {}).ok());
   auto reader = Database::Open(directory / kStoreFile, Database::Access::kReadOnly);
   EXPECT_EQ(*(*reader)->Value("SELECT count(*) FROM texts"), "2");
 }

@@ -19,6 +19,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const auto& resolved = std::get<Resolved>(result);
   ALWAYS(!resolved.nodes.empty() && resolved.nodes.size() <= 100'000, text);
+  // Terms under which some node would never be changed are none.
+  if (const auto& terms = resolved.rollout)
+    ALWAYS(!terms->waves.empty() &&
+               (terms->waves.back().kind == Wave::Kind::kAll ||
+                terms->waves.back().kind == Wave::Kind::kRacks) &&
+               terms->UnavailableMost(resolved.nodes.size()) >= 1,
+           text);
   int count = 0;
   for (const auto& [name, node] : resolved.nodes) {
     if (++count > 50) break;
