@@ -42,12 +42,15 @@ void ApplyProgress::Add(const v1::ApplyEvent& event) {
   unchanged_ = unchanged_ || event.unchanged();
   timed_out_ = timed_out_ || event.timed_out();
   superseded_by_ = std::max(superseded_by_, event.superseded_by());
+  if (!event.rollout().empty()) rollout_ = event.rollout();
+  if (!event.stopped().empty()) stopped_ = event.stopped();
 }
 
 std::string ApplyProgress::Live() const {
   if (generation_ == 0) return "waiting for the controller to store the generation";
-  std::string text = "generation " + std::to_string(generation_) + ": " + std::to_string(done_.size()) +
-                     " of " + std::to_string(nodes_) + " nodes settled";
+  std::string text = "generation " + std::to_string(generation_) +
+                     (rollout_.empty() ? "" : ", " + Printable(rollout_)) + ": " +
+                     std::to_string(done_.size()) + " of " + std::to_string(nodes_) + " nodes settled";
   if (!waiting_.empty()) text += "; waiting for " + FoldNames(waiting_);
   if (!unreachable_.empty()) text += "; unreachable: " + FoldNames(unreachable_);
   return text;
@@ -78,8 +81,14 @@ ExitCode ApplyProgress::exit() const {
     }
   }
   if (!unreachable_.empty() || superseded_by_ != 0) outcome.Add(ExitCode::kIncomplete);
+  if (!stopped_.empty()) outcome.Add(ExitCode::kStopped);
   if (timed_out_) outcome.Add(ExitCode::kTimedOut);
   return outcome.code();
+}
+
+// Nodes wait for one another; only the rollout says why.
+std::string ApplyProgress::FollowBy() const {
+  return rollout_.empty() ? "railctl watch" : "railctl rollout status --watch";
 }
 
 // The first generation has none before it.
@@ -106,9 +115,11 @@ Json ApplyProgress::ToJson() const {
   return {{"generation", generation_},
           {"unchanged", unchanged_},
           {"complete", wait_ && finished_ && waiting_.empty() && unreachable_.empty() && !timed_out_ &&
-                           superseded_by_ == 0},
+                           superseded_by_ == 0 && stopped_.empty()},
           {"timed_out", timed_out_},
           {"superseded_by", superseded_by_},
+          {"stopped", stopped_},
+          {"rollout", rollout_},
           {"summary",
            {{"nodes", nodes_},
             {"compliant", count[Verdict::kCompliant]},
@@ -140,14 +151,22 @@ std::vector<ApplyProgress::Row> ApplyProgress::Rows(const Terminal& terminal) co
     }
     rows.push_back(std::move(row));
   }
+  // The rollout stopped when all that it had begun were through: the others have what they had.
+  const bool begun = stopped_.empty() || superseded_by_ != 0;
   for (const std::string& node : waiting_)
     rows.push_back({node,
-                    {terminal.utf8 ? "… working" : "~ working", Tone::kWarn},
+                    begun ? Cell(terminal.utf8 ? "… working" : "~ working", Tone::kWarn)
+                          : Cell("- not begun", Tone::kWarn),
                     "",
-                    superseded_by_ == 0 ? "not settled yet"
-                                        : "works on generation " + std::to_string(superseded_by_) + " now"});
+                    superseded_by_ != 0
+                        ? "works on generation " + std::to_string(superseded_by_) + " now"
+                        : (begun ? "not settled yet" : "takes the generation when the rollout goes on")});
   for (const std::string& node : unreachable_)
-    rows.push_back({node, {"? unreachable", Tone::kWarn}, "", "takes the generation when it connects"});
+    rows.push_back({node,
+                    {"? unreachable", Tone::kWarn},
+                    "",
+                    begun ? "takes the generation when it connects"
+                          : "takes the generation when it connects and the rollout goes on"});
   if (rows.size() <= kNodesByName) {
     std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.node < b.node; });
     return rows;
@@ -172,7 +191,7 @@ std::string ApplyProgress::Sentence(const Terminal& terminal) const {
   if (!wait_) {
     const std::string state =
         unchanged_ ? " was in force already; nothing was stored" : " is stored and on its way";
-    return generation + state + dot + "follow: railctl watch" +
+    return generation + state + dot + "follow: " + FollowBy() +
            (CanUndo() ? dot + "undo: railctl rollback" : "") + "\n";
   }
   std::uint64_t right = 0, failed = 0;
@@ -187,15 +206,22 @@ std::string ApplyProgress::Sentence(const Terminal& terminal) const {
   if (!unreachable_.empty()) text += ", " + std::to_string(unreachable_.size()) + " unreachable";
   if (superseded_by_ != 0)
     text +=
-        ", and generation " + std::to_string(superseded_by_) + " took over" + dot + "follow: railctl watch";
+        ", and generation " + std::to_string(superseded_by_) + " took over" + dot + "follow: " + FollowBy();
+  else if (!stopped_.empty())
+    text += (waiting_.empty() ? "" : ", " + std::to_string(waiting_.size()) + " not begun") +
+            ("; its rollout does not go on by itself" +
+             (rollout_.empty() ? ": " : " (" + Printable(rollout_) + "): ")) +
+            Printable(stopped_) + dot + "next: railctl rollout status";
   else if (!waiting_.empty())
-    text += ", " + std::to_string(waiting_.size()) + " still at work" + dot + "follow: railctl watch";
+    text += ", " + std::to_string(waiting_.size()) + " still at work" + dot + "follow: " + FollowBy();
   if (right < nodes_) text += dot + "see: railctl status";
   if (CanUndo()) text += dot + "undo: railctl rollback";
   const ExitCode code = exit();
-  const Verdict verdict = code == ExitCode::kDone                                       ? Verdict::kCompliant
-                          : code == ExitCode::kFailed || code == ExitCode::kDifferences ? Verdict::kDrifted
-                                                                                        : Verdict::kUnknown;
+  const Verdict verdict =
+      code == ExitCode::kDone ? Verdict::kCompliant
+      : code == ExitCode::kFailed || code == ExitCode::kDifferences || code == ExitCode::kStopped
+          ? Verdict::kDrifted
+          : Verdict::kUnknown;
   const Cell glyph = VerdictCell(verdict, terminal);
   return Coloured(glyph.text.substr(0, glyph.text.find(' ')), glyph.tone, terminal) + " " + text + "\n";
 }

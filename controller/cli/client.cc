@@ -297,6 +297,26 @@ Result<v1::RenewResponse> AdminClient::RenewOperator(const v1::RenewRequest& req
   return impl_->Unary<v1::RenewRequest, v1::RenewResponse>(&Stub::PrepareAsyncRenewOperator, request, options,
                                                            Kind::kOrdering);
 }
+Result<v1::RolloutsResponse> AdminClient::Rollouts(const v1::RolloutsRequest& request,
+                                                   const CallOptions& options) {
+  return impl_->Unary<v1::RolloutsRequest, v1::RolloutsResponse>(&Stub::PrepareAsyncRollouts, request,
+                                                                 options, Kind::kReading);
+}
+Result<v1::OrderRolloutResponse> AdminClient::OrderRollout(const v1::OrderRolloutRequest& request,
+                                                           const CallOptions& options) {
+  return impl_->Unary<v1::OrderRolloutRequest, v1::OrderRolloutResponse>(&Stub::PrepareAsyncOrderRollout,
+                                                                         request, options, Kind::kOrdering);
+}
+Result<v1::OrderRolloutResponse> AdminClient::ApproveRollout(const v1::ApproveRolloutRequest& request,
+                                                             const CallOptions& options) {
+  return impl_->Unary<v1::ApproveRolloutRequest, v1::OrderRolloutResponse>(&Stub::PrepareAsyncApproveRollout,
+                                                                           request, options, Kind::kOrdering);
+}
+Result<v1::ResetBreakerResponse> AdminClient::ResetBreaker(const v1::ResetBreakerRequest& request,
+                                                           const CallOptions& options) {
+  return impl_->Unary<v1::ResetBreakerRequest, v1::ResetBreakerResponse>(&Stub::PrepareAsyncResetBreaker,
+                                                                         request, options, Kind::kOrdering);
+}
 Result<v1::PutSignaturesResponse> AdminClient::PutSignatures(const v1::PutSignaturesRequest& request,
                                                              const CallOptions& options) {
   return impl_->Unary<v1::PutSignaturesRequest, v1::PutSignaturesResponse>(&Stub::PrepareAsyncPutSignatures,

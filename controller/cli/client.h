@@ -52,6 +52,11 @@ class AdminClient {
   Result<v1::SetStandingResponse> SetStanding(const v1::SetStandingRequest&, const CallOptions&);
   Result<v1::RenewResponse> RenewOperator(const v1::RenewRequest&, const CallOptions&);
 
+  Result<v1::RolloutsResponse> Rollouts(const v1::RolloutsRequest&, const CallOptions&);
+  Result<v1::OrderRolloutResponse> OrderRollout(const v1::OrderRolloutRequest&, const CallOptions&);
+  Result<v1::OrderRolloutResponse> ApproveRollout(const v1::ApproveRolloutRequest&, const CallOptions&);
+  Result<v1::ResetBreakerResponse> ResetBreaker(const v1::ResetBreakerRequest&, const CallOptions&);
+
   Result<v1::PutSignaturesResponse> PutSignatures(const v1::PutSignaturesRequest&, const CallOptions&);
 
   /// Streams: `each` sees every event; returns when the controller ended the stream.

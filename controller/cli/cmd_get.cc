@@ -2,13 +2,14 @@
 
 #include "controller/cli/get_view.h"
 #include "controller/cli/member_view.h"
+#include "controller/cli/rollout_view.h"
 #include "controller/cli/verbs.h"
 #include "railwright/unix_time.h"
 
 namespace railwright::cli {
 namespace {
 
-constexpr std::uint32_t kChanges = 100, kGenerations = 20, kAudit = 100;
+constexpr std::uint32_t kChanges = 100, kGenerations = 20, kAudit = 100, kRollouts = 20;
 
 ExitCode Show(Context& context, const Json& json, const std::string& table) {
   if (context.table()) {
@@ -56,6 +57,16 @@ ExitCode GetGenerations(Context& context, const GetOptions& options) {
               GenerationsTable(*answer, context.console.out_terminal(), context.console.clock().WallNow()));
 }
 
+ExitCode GetRollouts(Context& context, const GetOptions& options) {
+  v1::RolloutsRequest request;
+  request.set_list(true);
+  request.set_limit(options.limit == 0 ? kRollouts : options.limit);
+  auto answer = context.controller.Rollouts(request, Waiting(context, "the controller"));
+  if (!answer.ok()) return Fail(context, answer.status());
+  return Show(context, RolloutsJson(*answer),
+              RolloutsTable(*answer, context.console.out_terminal(), context.console.clock().WallNow()));
+}
+
 ExitCode GetMembers(Context& context) {
   auto answer = context.controller.Members({}, Waiting(context, "the controller"));
   if (!answer.ok()) return Fail(context, answer.status());
@@ -92,9 +103,10 @@ ExitCode Run(Context& context, const GetOptions& options) {
   if (options.kind == "desired") return GetDesired(context, options);
   if (options.kind == "audit") return GetAudit(context, options);
   if (options.kind == "members") return GetMembers(context);
-  if (options.kind == "links" || options.kind == "rollouts")
-    return FailUsage(context, "get " + options.kind +
-                                  " arrives with a later version of Railwright\nsee: railctl get --help");
+  if (options.kind == "rollouts") return GetRollouts(context, options);
+  if (options.kind == "links")
+    return FailUsage(context,
+                     "get links arrives with a later version of Railwright\nsee: railctl get --help");
   return GetFleet(context, options);
 }
 

@@ -2,7 +2,6 @@
 
 #include "controller/cli/verbs.h"
 #include "controller/cli/watch_view.h"
-#include "core/text/yaml.h"
 
 namespace railwright::cli {
 namespace {
@@ -11,15 +10,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kGone{60'000};  // so long a controller that was seen may be away (a restart)
 constexpr milliseconds kBetween{1000};
-
-void PrintObject(Context& context, const Json& object) {
-  if (context.globals.format == Format::kYaml) {
-    context.console.Print("---\n" + ToYaml(object));
-  } else {
-    context.console.Print(object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-  }
-  context.console.Flush();
-}
 
 }  // namespace
 
@@ -30,12 +20,11 @@ ExitCode Run(Context& context, const WatchOptions& options) {
   const Clock& clock = context.console.clock();
   bool seen = false;
   const auto begin = [&] {  // the first line of a stream says how to read the rest
-    if (!seen && !context.table()) PrintObject(context, {{"type", "version"}, {"ui", "1.0"}});
+    if (!seen && !context.table()) EmitObject(context, {{"type", "version"}, {"ui", "1.0"}});
     seen = true;
   };
   const auto end = [&](ExitCode code) {
-    if (seen && !context.table())
-      PrintObject(context, {{"type", "result"}, {"exit", static_cast<int>(code)}});
+    if (seen && !context.table()) EmitObject(context, {{"type", "result"}, {"exit", static_cast<int>(code)}});
     return code;
   };
   auto lost = clock.Now();
@@ -49,7 +38,7 @@ ExitCode Run(Context& context, const WatchOptions& options) {
         context.console.Print(view.Line(event, clock.WallNow()));
         context.console.Flush();
       } else {
-        for (const Json& object : view.Objects(event, clock.WallNow())) PrintObject(context, object);
+        for (const Json& object : view.Objects(event, clock.WallNow())) EmitObject(context, object);
       }
     });
     if (context.interrupted.load()) return end(ExitCode::kInterrupted);

@@ -109,7 +109,7 @@ void CommandLine::Impl::DeclareQuestionVerbs() {
 
 void CommandLine::Impl::DeclareGet() {
   CLI::App* g = Declare(
-      app, "get", "lists: nodes, settings, findings, changes, generations, desired, audit, members",
+      app, "get", "lists: nodes, settings, findings, changes, generations, rollouts, desired, audit, members",
       "railctl get nodes\nrailctl get changes gpu-001 --since 1h\nrailctl get desired gpu-001 -o yaml",
       nullptr);
   g->require_subcommand(0, 1);
@@ -139,6 +139,9 @@ void CommandLine::Impl::DeclareGet() {
   CLI::App* generations =
       kind("generations", "what was applied, when and by whom", "railctl get generations --limit 5");
   generations->add_option("--limit", get.limit, "at most so many, newest first (20)")->type_name("N");
+  CLI::App* rollouts = kind("rollouts", "how generations spread, and what became of it",
+                            "railctl get rollouts --limit 5\nrailctl rollout status         the present one");
+  rollouts->add_option("--limit", get.limit, "at most so many, newest first (20)")->type_name("N");
   CLI::App* desired = kind("desired", "the whole state that one node is asked to have",
                            "railctl get desired gpu-001\nrailctl get desired gpu-001 --generation 41");
   desired->add_option("node", get.names, "the node")->type_name("NODE")->expected(1);
@@ -147,8 +150,7 @@ void CommandLine::Impl::DeclareGet() {
   audit->add_option("--limit", get.limit, "at most so many, newest first (100)")->type_name("N");
   kind("members", "the nodes and operators that have joined, and what their certificates are worth",
        "railctl get members -o json");
-  for (const char* later : {"links", "rollouts"})
-    kind(later, "arrives with a later version", "railctl get nodes")->group("");
+  kind("links", "arrives with a later version", "railctl get nodes")->group("");
 }
 
 void CommandLine::Impl::DeclareOrderVerbs() {

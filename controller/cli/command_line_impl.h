@@ -28,6 +28,7 @@ struct CommandLine::Impl {
   WhyOptions why;
   WatchOptions watch;
   RollbackOptions rollback;
+  RolloutOptions rollout;
   PauseOptions pause;
   ForgetOptions forget;
   TokenOptions token;
@@ -65,6 +66,7 @@ struct CommandLine::Impl {
     DeclareQuestionVerbs();
     DeclareGet();
     DeclareOrderVerbs();
+    DeclareRollout();
     DeclareTrustVerbs();
     DeclareSigningVerbs();
     DeclareAuditLog();
@@ -126,6 +128,7 @@ struct CommandLine::Impl {
   void DeclareQuestionVerbs();
   void DeclareGet();
   void DeclareOrderVerbs();
+  void DeclareRollout();
   void DeclareTrustVerbs();
   void AddStanding(CLI::App& parent, bool is_operator);
   void DeclareSigningVerbs();

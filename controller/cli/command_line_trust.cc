@@ -67,6 +67,10 @@ void CommandLine::Impl::DeclareTrustVerbs() {
   o->require_subcommand(0, 1);
   AddStanding(*o, true);
 
+  Declare(app, "doctor", "why the controller would refuse you: certificate, address, clock, standing",
+          "railctl doctor\n"
+          "railctl doctor --context pod-a -o json",
+          [] { return DoctorOptions{}; });
   CLI::App* l =
       Declare(app, "login", "become an operator of a cluster, by the line that an administrator made",
               "railctl login ctl.example:7444 --token … --ca …   the whole line, quoted or not\n"

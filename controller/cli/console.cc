@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <sstream>
+
 namespace railwright::cli {
 namespace {
 
@@ -39,10 +41,7 @@ void Console::Print(std::string_view text) {
 }
 
 void Console::Note(std::string_view text) {
-  if (live_shown_) {
-    err_ << "\r\x1b[K";
-    live_shown_ = false;
-  }
+  EraseLive();
   err_ << text;
   if (!text.ends_with('\n')) err_ << '\n';
   err_.flush();
@@ -73,8 +72,8 @@ void Console::Tick() {
   if (now - live_since_ < kSilence) return;
   if (streams_.err_is_terminal) {
     if (live_shown_ && now - drawn_at_ < kRedraw) return;
-    err_ << '\r' << Fit(live_, streams_.err) << "\x1b[K";
-    live_shown_ = true;
+    if (live_lines_ > 1) EraseLive();  // a single line is drawn over itself
+    Draw();
   } else {
     if (now - drawn_at_ < kLineEvery) return;
     if (live_ == drawn_ && now - drawn_at_ < kLineAtLeast) return;
@@ -85,12 +84,31 @@ void Console::Tick() {
   drawn_at_ = now;
 }
 
+// The cursor is left at the end of the last line.
+void Console::Draw() {
+  err_ << '\r';
+  live_lines_ = 0;
+  std::istringstream lines(live_);
+  for (std::string line; std::getline(lines, line);)
+    err_ << (live_lines_++ > 0 ? "\n" : "") << Fit(line, streams_.err) << "\x1b[K";
+  live_shown_ = true;
+}
+
+void Console::EraseLive() {
+  if (!live_shown_) return;
+  if (live_lines_ > 1)
+    err_ << "\r\x1b[" << live_lines_ - 1 << "A\x1b[J";  // up, and all from there
+  else
+    err_ << "\r\x1b[K";
+  live_shown_ = false;
+}
+
 void Console::EndLive() {
   if (live_shown_) {
-    err_ << "\r\x1b[K";
+    EraseLive();
     err_.flush();
   }
-  live_shown_ = live_any_ = false;
+  live_any_ = false;
 }
 
 bool Console::Confirm(std::string_view question) {

@@ -31,15 +31,17 @@ class Console {
   /// "railctl: <message>" to stderr; further lines are indented.
   void Error(std::string_view message);
 
-  /// What is being waited for. On a terminal it is redrawn in place, at most five times a second; elsewhere
-  /// it is a line when it changed and 2 s have passed, or 10 s have. Waits under 1.5 s show nothing. `Tick`
-  /// gives time to a line that stands.
+  /// What is being waited for, a line or a few. On a terminal it is redrawn in place, at most five times a
+  /// second; elsewhere it is a line when it changed and 2 s have passed, or 10 s have. Waits under 1.5 s show
+  /// nothing. `Tick` gives time to a line that stands.
   void Live(std::string text);
   void Tick();
   void EndLive();
 
   /// Whether a question can be asked: stdin and stderr are terminals.
   bool CanAsk() const { return streams_.in_is_terminal && streams_.err_is_terminal; }
+  /// Whether a person sees the live line move.
+  bool live_is_drawn() const { return streams_.err_is_terminal; }
   /// "question [y/N] "; anything but y or yes, the end of the input and Ctrl-C are no.
   bool Confirm(std::string_view question);
 
@@ -53,6 +55,9 @@ class Console {
   const Clock& clock() const { return clock_; }
 
  private:
+  void Draw();
+  void EraseLive();
+
   std::ostream& out_;
   std::ostream& err_;
   std::istream& in_;
@@ -60,8 +65,9 @@ class Console {
   const Clock& clock_;
 
   std::string live_, drawn_;
-  bool live_any_ = false;    // something is being waited for
-  bool live_shown_ = false;  // a line of it stands on the terminal
+  bool live_any_ = false;       // something is being waited for
+  bool live_shown_ = false;     // a line of it stands on the terminal
+  std::size_t live_lines_ = 0;  // so many of it
   Clock::Steady live_since_{}, drawn_at_{};
 };
 

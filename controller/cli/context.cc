@@ -37,6 +37,15 @@ void Emit(Context& context, const Json& value) {
   context.console.Print(context.globals.format == Format::kYaml ? ToYaml(value) : ToJsonText(value));
 }
 
+void EmitObject(Context& context, const Json& value) {
+  if (context.globals.format == Format::kYaml) {
+    context.console.Print("---\n" + ToYaml(value));
+  } else {
+    context.console.Print(value.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
+  context.console.Flush();
+}
+
 Result<v1::StatusResponse> AskStatus(Context& context, const std::vector<std::string>& nodes) {
   v1::StatusRequest request;
   for (const std::string& pattern : nodes) request.add_nodes(pattern);

@@ -59,6 +59,10 @@ ExitCode FailNamed(Context& context, const Status& status);
 /// The value as JSON or YAML to stdout. Not for tables.
 void Emit(Context& context, const Json& value);
 
+/// The value as one object of a stream: a line of JSON, or a document of YAML; written at once. Not for
+/// tables.
+void EmitObject(Context& context, const Json& value);
+
 /// The status of the selected nodes. NotFound names a node that is not in the inventory and the nearest
 /// known.
 Result<v1::StatusResponse> AskStatus(Context& context, const std::vector<std::string>& nodes);

@@ -48,7 +48,7 @@ struct DriftOptions {
   std::vector<std::string> nodes;
 };
 struct GetOptions {
-  std::string kind;  ///< nodes settings findings changes generations desired audit
+  std::string kind;  ///< nodes settings findings changes generations desired audit members rollouts
   std::vector<std::string> names;
   std::string key;                     ///< changes, findings, settings
   std::chrono::milliseconds since{0};  ///< changes: how far back; 0 = all
@@ -68,6 +68,22 @@ struct RollbackOptions {
   std::uint64_t to = 0;  ///< 0 = the one before the present
   bool yes = false, wait = true, restore = false;
   std::chrono::milliseconds try_for{0};  ///< as of apply
+};
+/// What is asked or ordered of the rollout of a generation.
+struct RolloutOptions {
+  enum class What : std::uint8_t {
+    kStatus,
+    kApprove,
+    kPause,
+    kResume,
+    kAbort,
+    kResetBreaker
+  } what = What::kStatus;
+  std::uint64_t generation = 0;  ///< that is meant; 0 = the present
+  std::string reason;
+  bool watch = false;     ///< status
+  bool rollback = false;  ///< abort: then go back to the generation before it
+  bool yes = false;       ///< approve, abort with rollback, reset-breaker
 };
 struct PauseOptions {
   std::vector<std::string> what;   ///< node names and keys, told apart by shape
@@ -102,6 +118,7 @@ struct LoginOptions {
   std::string context;
   bool renew = false;
 };
+struct DoctorOptions {};
 struct ContextOptions {
   enum class What : std::uint8_t { kList, kUse, kRemove } what = What::kList;
   std::string name;
@@ -135,10 +152,10 @@ struct HelpOptions {
 };
 
 using Verb = std::variant<PlanOptions, ApplyOptions, LearnOptions, StatusOptions, DriftOptions, GetOptions,
-                          ExplainOptions, WhyOptions, WatchOptions, RollbackOptions, PauseOptions,
-                          ForgetOptions, TokenOptions, StandingOptions, LoginOptions, ContextOptions,
-                          KeyGenerateOptions, KeyShowOptions, SignOptions, AuditLogOptions, VersionOptions,
-                          CompletionOptions, CompleteOptions, HelpOptions>;
+                          ExplainOptions, WhyOptions, WatchOptions, RollbackOptions, RolloutOptions,
+                          PauseOptions, ForgetOptions, TokenOptions, StandingOptions, LoginOptions,
+                          DoctorOptions, ContextOptions, KeyGenerateOptions, KeyShowOptions, SignOptions,
+                          AuditLogOptions, VersionOptions, CompletionOptions, CompleteOptions, HelpOptions>;
 
 struct Invocation {
   Globals globals;

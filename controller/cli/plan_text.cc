@@ -33,6 +33,7 @@ class Writer {
     Released();
     Silent();
     Why();
+    Spread();
     for (const std::string& warning : plan_.result.warnings())
       out_ += Coloured("! ", Tone::kWarn, terminal_) + Printable(warning) + "\n";
     if (plan_.result.warnings_size() > 0) out_ += "\n";
@@ -252,6 +253,13 @@ class Writer {
       if (keys.size() > 3) names += " and " + std::to_string(keys.size() - 3) + " more";
       out_ += "  " + Printable(names) + "\n" + Wrap(why, "      ");
     }
+    out_ += "\n";
+  }
+
+  void Spread() {
+    if (plan_.result.rollout().empty()) return;
+    Title("It would spread");
+    for (const std::string& sentence : plan_.result.rollout()) out_ += "  " + Printable(sentence) + "\n";
     out_ += "\n";
   }
 

@@ -160,6 +160,7 @@ Json PlanJson(const PlanView& plan, const std::string& next) {
           {"released", std::move(released_rows)},
           {"not_answered", std::move(silent)},
           {"warnings", ListJson(result.warnings())},
+          {"rollout", ListJson(result.rollout())},
           {"would_change", plan.would_change.ToJson()},
           {"next", next}};
 }

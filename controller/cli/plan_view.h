@@ -45,7 +45,7 @@ PlanView MakePlanView(v1::PlanResult result);
 
 /// {plan_id, plan_hash, base_generation, next_generation, complete, summary{…}, documents{added[],changed[],
 ///  removed[]}, changes[]{nodes[], count, …step}, refused[]{…}, released[]{key,target,restore,nodes[]},
-///  not_answered[]{node,reason,last_seen}, warnings[], would_change{values,nodes[],keys[]}, next}
+///  not_answered[]{node,reason,last_seen}, warnings[], rollout[], would_change{values,nodes[],keys[]}, next}
 nlohmann::ordered_json PlanJson(const PlanView& plan, const std::string& next);
 
 struct PlanTextOptions {

@@ -10,10 +10,11 @@ namespace railwright::cli {
 namespace {
 
 template <class T>
-constexpr bool kOffline = std::is_same_v<T, ExplainOptions> || std::is_same_v<T, CompletionOptions> ||
-                          std::is_same_v<T, HelpOptions> || std::is_same_v<T, CompleteOptions> ||
-                          std::is_same_v<T, LoginOptions> || std::is_same_v<T, ContextOptions> ||
-                          std::is_same_v<T, KeyGenerateOptions> || std::is_same_v<T, KeyShowOptions>;
+constexpr bool kOffline =
+    std::is_same_v<T, ExplainOptions> || std::is_same_v<T, CompletionOptions> ||
+    std::is_same_v<T, HelpOptions> || std::is_same_v<T, CompleteOptions> || std::is_same_v<T, LoginOptions> ||
+    std::is_same_v<T, DoctorOptions> || std::is_same_v<T, ContextOptions> ||
+    std::is_same_v<T, KeyGenerateOptions> || std::is_same_v<T, KeyShowOptions>;
 
 // words → invocation → address → verb. Nothing is dialled before a verb asks.
 ExitCode RunWords(const std::vector<std::string>& words, const Environment& environment, Console& console,

@@ -12,15 +12,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using WallTime = std::chrono::system_clock::time_point;
 
-// The operator's own time of day.
-std::string TimeOfDay(WallTime at) {
-  const std::time_t when = std::chrono::system_clock::to_time_t(at);
-  std::tm local{};
-  char text[16] = "";
-  if (localtime_r(&when, &local) != nullptr) std::strftime(text, sizeof text, "%H:%M:%S", &local);
-  return text;
-}
-
 std::string Padded(const std::string& text, std::size_t width) {
   const std::size_t has = DisplayWidth(text);
   return has < width ? text + std::string(width - has, ' ') : text;
@@ -45,6 +36,14 @@ v1::StatusResponse Alone(const v1::NodeStatus& node) {
 }
 
 }  // namespace
+
+std::string TimeOfDay(std::chrono::system_clock::time_point at) {
+  const std::time_t when = std::chrono::system_clock::to_time_t(at);
+  std::tm local{};
+  char text[16] = "";
+  if (localtime_r(&when, &local) != nullptr) std::strftime(text, sizeof text, "%H:%M:%S", &local);
+  return text;
+}
 
 std::string WatchView::Line(const v1::WatchEvent& event, WallTime now) {
   std::string out;

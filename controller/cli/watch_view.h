@@ -11,6 +11,9 @@
 
 namespace railwright::cli {
 
+/// "13:04:59", the operator's own time of day.
+std::string TimeOfDay(std::chrono::system_clock::time_point at);
+
 class WatchView {
  public:
   explicit WatchView(const Terminal& terminal) : terminal_(terminal) {}

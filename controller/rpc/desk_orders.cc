@@ -84,10 +84,10 @@ void AdminDesk::AskAgents(const Prepared& prepared, std::chrono::milliseconds ti
     result.add_warnings(warning);
 
   if (!prepared.unchanged) {
-    const auto& terms = TermsFor(*prepared.base, *prepared.next);
-    for (std::string& sentence :
-         Foretell(terms ? *terms : built_in_, ChangedNodes(*prepared.base, *prepared.next).size(),
-                  prepared.next->resolved.nodes.size(), clock_.WallNow()))
+    const RolloutPolicy terms = TermsFor(*prepared.base, *prepared.next).value_or(built_in_);
+    for (std::string& sentence : Foretell(terms, prepared.next->resolved.rollout.value_or(built_in_),
+                                          ChangedNodes(*prepared.base, *prepared.next).size(),
+                                          prepared.next->resolved.nodes.size(), clock_.WallNow()))
       result.add_rollout(std::move(sentence));
   }
 

@@ -181,8 +181,8 @@ class FleetModel {
     std::uint64_t sent_number = 0;      // and its statement
     std::uint64_t told_generation = 0;  // that it said it enforces, or was sent since; what it reports of
                                         // older ones says nothing about that
-    std::string uuid;               // as its link proved
-    std::uint64_t held_number = 0;  // the newest statement that it says it accepted
+    std::string uuid;                   // as its link proved
+    std::uint64_t held_number = 0;      // the newest statement that it says it accepted
     std::string held_digest;
     std::string waits;  // why it is not sent its state; "" = it is
     std::string nack, nack_hash;

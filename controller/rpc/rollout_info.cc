@@ -109,22 +109,28 @@ v1::RolloutInfo ToInfo(const Rollout& rollout, const RolloutLook& look, const st
   return info;
 }
 
-std::vector<std::string> Foretell(const RolloutPolicy& policy, std::size_t members, std::size_t fleet,
-                                  std::chrono::system_clock::time_point now) {
+std::vector<std::string> Foretell(const RolloutPolicy& policy, const RolloutPolicy& next, std::size_t members,
+                                  std::size_t fleet, std::chrono::system_clock::time_point now) {
   std::vector<std::string> sentences;
-  if (members == 0) return sentences;
-  std::string waves;
-  for (const Wave& wave : policy.waves) waves += (waves.empty() ? "" : ", then ") + wave.Text();
-  sentences.push_back(waves + (policy.soak.count() > 0
-                                   ? "; each must hold for " + std::to_string(policy.soak.count()) + " s"
-                                   : ""));
-  sentences.push_back("at most " + std::to_string(policy.UnavailableMost(fleet)) + " of " +
-                      std::to_string(fleet) + " nodes change at the same time");
-  if (const std::uint32_t approvals = policy.ApprovalsFor(members, fleet); approvals > 0)
-    sentences.push_back("it changes " + std::to_string(members) + " of " + std::to_string(fleet) +
-                        " nodes, which " + std::to_string(approvals) +
-                        (approvals == 1 ? " other person" : " other persons") + " must approve first");
-  if (!policy.Open(now)) sentences.push_back("it is outside of the maintenance windows now, and would wait");
+  const auto persons = [](std::uint32_t count) {
+    return std::to_string(count) + (count == 1 ? " other person" : " other persons") + " must approve";
+  };
+  if (members > 0) {
+    std::string waves;
+    for (const Wave& wave : policy.waves) waves += (waves.empty() ? "" : ", then ") + wave.Text();
+    if (policy.soak.count() > 0)
+      waves += "; each must hold for " + std::to_string(policy.soak.count()) + " s";
+    sentences.push_back(waves);
+    sentences.push_back("at most " + std::to_string(policy.UnavailableMost(fleet)) + " of " +
+                        std::to_string(fleet) + " nodes change at the same time");
+    if (const std::uint32_t approvals = policy.ApprovalsFor(members, fleet); approvals > 0)
+      sentences.push_back("it changes " + std::to_string(members) + " of " + std::to_string(fleet) +
+                          " nodes, which " + persons(approvals) + " first");
+    if (!policy.Open(now))
+      sentences.push_back("it is outside of the maintenance windows now, and would wait");
+  }
+  if (const std::uint32_t approvals = policy.ApprovalsFor(fleet, fleet); next != policy && approvals > 0)
+    sentences.push_back("it changes how generations spread, which " + persons(approvals) + " first");
   return sentences;
 }
 

@@ -17,9 +17,9 @@ inline constexpr int kMembersTold = 1000;
 v1::RolloutInfo ToInfo(const Rollout& rollout, const RolloutLook& look, const std::string& node);
 /// One that is not the present one.
 v1::RolloutInfo ToInfo(const RolloutRecord& record);
-/// How a generation that changes `members` of `fleet` nodes would spread: a sentence a wave, approvals,
-/// windows.
-std::vector<std::string> Foretell(const RolloutPolicy& policy, std::size_t members, std::size_t fleet,
-                                  std::chrono::system_clock::time_point now);
+/// How a generation that changes `members` of `fleet` nodes would spread by `policy`, and that `next` are the
+/// terms after it: a sentence for the waves, the cap, approvals, windows.
+std::vector<std::string> Foretell(const RolloutPolicy& policy, const RolloutPolicy& next, std::size_t members,
+                                  std::size_t fleet, std::chrono::system_clock::time_point now);
 
 }  // namespace railwright

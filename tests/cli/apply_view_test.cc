@@ -86,6 +86,42 @@ TEST(ApplyProgressTest, EveryEndHasItsCode) {
   EXPECT_EQ(After(both).exit(), ExitCode::kIncomplete);  // 3 comes before 7
 }
 
+TEST(ApplyProgressTest, TheWaitSaysWhichWaveItIs) {
+  ApplyProgress progress(true);
+  v1::ApplyEvent event = Event(4, {Done("gpu-001")}, false);
+  event.set_rollout("wave 1 of 3");
+  event.add_waiting("gpu-002");
+  progress.Add(event);
+  EXPECT_EQ(progress.Live(), "generation 42, wave 1 of 3: 1 of 4 nodes settled; waiting for gpu-002");
+  EXPECT_EQ(progress.ToJson()["rollout"], "wave 1 of 3");
+  EXPECT_EQ(progress.ToJson()["stopped"], "");
+}
+
+TEST(ApplyProgressTest, ARolloutThatDoesNotGoOnIsSixAndSaysWhereToLook) {
+  v1::ApplyEvent event = Event(5, {Done("gpu-001")});
+  for (const char* node : {"gpu-002", "gpu-003"}) event.add_waiting(node);
+  event.add_unreachable("gpu-004");
+  event.set_rollout("wave 1 of 3");
+  event.set_stopped("halted: 1 of 5 nodes failed (gpu-001)");
+  const ApplyProgress progress = After(event);
+  EXPECT_EQ(progress.exit(), ExitCode::kStopped);
+  ExpectGolden("apply_stopped.txt", progress.Table(kPlain));
+  EXPECT_EQ(progress.ToJson()["stopped"], "halted: 1 of 5 nodes failed (gpu-001)");
+  EXPECT_EQ(progress.ToJson()["complete"], false);
+
+  v1::ApplyEvent failed = event;  // 6 comes before 1, 2, 3 and 7
+  failed.mutable_done(0)->set_nack("unknown setting");
+  failed.set_timed_out(true);
+  EXPECT_EQ(After(failed).exit(), ExitCode::kStopped);
+}
+
+TEST(ApplyProgressTest, NodesThatAllSettledAreNotDoneWhileTheirRolloutIsStopped) {
+  v1::ApplyEvent event = Event(1, {Done("gpu-001")});
+  event.set_stopped("paused by alice: bench test");
+  EXPECT_EQ(After(event).exit(), ExitCode::kStopped);
+  EXPECT_EQ(After(event).ToJson()["complete"], false);
+}
+
 TEST(ApplyProgressTest, WithoutWaitingTheOutcomeIsNotJudged) {
   ApplyProgress progress(false);
   v1::ApplyEvent event = Event(2, {});

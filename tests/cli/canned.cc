@@ -195,4 +195,63 @@ v1::WhyResponse MtuWhy() {
   return why;
 }
 
+v1::RolloutsResponse RunningRollout() {
+  v1::RolloutsResponse answer;
+  answer.set_generation(42);
+  v1::RolloutInfo& one = *answer.add_rollouts();
+  one.set_generation(42);
+  one.set_base(41);
+  one.set_author("alice");
+  one.set_created_unix_us(Before(minutes(5)));
+  one.set_state(v1::ROLLOUT_STATE_RUNNING);
+  one.set_policy("RolloutPolicy/careful");
+  one.set_wave(2);
+  for (const char* wave : {"1 node", "until 30% of them", "the rest"}) one.add_waves(wave);
+  one.set_nodes(32);
+  one.set_waiting(23);
+  one.set_changing(3);
+  one.set_done(5);
+  one.set_failed(1);
+  one.set_away(2);
+  one.set_unavailable_most(4);
+  one.set_approvals_needed(1);
+  v1::RolloutApprovalInfo& bob = *one.add_approvals();
+  bob.set_who("bob");
+  bob.set_from("10.0.0.5");
+  bob.set_reason("looked at the plan");
+  bob.set_at_unix_us(Before(minutes(4)));
+  one.add_waits_for("gpu-[006-008]: has not settled yet");
+  one.add_waits_for("gpu-009: bad signature");
+  one.add_waits_for("gpu-[031-032]: not connected, changed when connected again");
+  const auto member = [&](const char* node, v1::RolloutNodeState state, const char* why, seconds since) {
+    v1::RolloutNode& added = *one.add_members();
+    added.set_node(node);
+    added.set_wave(2);
+    added.set_state(state);
+    added.set_why(why);
+    added.set_since_unix_us(Before(since));
+  };
+  member("gpu-005", v1::ROLLOUT_NODE_STATE_FAILED, "refused it: unknown setting \"qos.pfc\"", seconds(40));
+  member("gpu-006", v1::ROLLOUT_NODE_STATE_CHANGING, "has not settled yet", seconds(9));
+  member("gpu-007", v1::ROLLOUT_NODE_STATE_CHANGING, "has not settled yet", seconds(12));
+  member("gpu-008", v1::ROLLOUT_NODE_STATE_CHANGING, "has not settled yet", seconds(3));
+  member("gpu-009", v1::ROLLOUT_NODE_STATE_WAITING, "bad signature", seconds(12));
+  return answer;
+}
+
+v1::RolloutsResponse DoneRollout(std::uint32_t away) {
+  v1::RolloutsResponse answer = RunningRollout();
+  v1::RolloutInfo& one = *answer.mutable_rollouts(0);
+  one.set_state(v1::ROLLOUT_STATE_DONE);
+  one.set_wave(3);
+  one.set_changing(0);
+  one.set_failed(0);
+  one.set_done(32 - away);
+  one.set_waiting(away);
+  one.set_away(away);
+  one.clear_members();
+  one.clear_waits_for();
+  return answer;
+}
+
 }  // namespace railwright::cli

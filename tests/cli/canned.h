@@ -23,6 +23,12 @@ v1::PlanResult EmptyPlan();
 
 v1::WhyResponse MtuWhy();
 
+/// Generation 42 after 41 in its second wave of three: 5 of 32 nodes done, three changing, one refused it,
+/// one that it waits for, two away.
+v1::RolloutsResponse RunningRollout();
+/// The same when all waves have held: `away` nodes are not connected.
+v1::RolloutsResponse DoneRollout(std::uint32_t away = 0);
+
 /// Microseconds before SimClock's beginning (2026-11-30T00:00:00Z).
 std::int64_t Before(std::chrono::microseconds age);
 

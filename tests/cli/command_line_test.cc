@@ -75,6 +75,33 @@ TEST(CommandLineTest, EveryListHasItsOwnChoices) {
             std::string::npos);
 }
 
+TEST(CommandLineTest, OrdersOfARolloutNameTheirGenerationOrMeanThePresent) {
+  using What = RolloutOptions::What;
+  for (const auto& [word, what] :
+       {std::pair("status", What::kStatus), std::pair("approve", What::kApprove),
+        std::pair("pause", What::kPause), std::pair("resume", What::kResume),
+        std::pair("abort", What::kAbort), std::pair("reset-breaker", What::kResetBreaker)}) {
+    const auto plain = Take<RolloutOptions>({"rollout", word});
+    EXPECT_EQ(plain.what, what) << word;
+    EXPECT_EQ(plain.generation, 0u) << word;
+    EXPECT_FALSE(plain.watch || plain.yes || plain.rollback) << word;
+  }
+  const auto approve =
+      Take<RolloutOptions>({"rollout", "approve", "42", "--reason", "looked at the plan", "--yes"});
+  EXPECT_EQ(approve.generation, 42u);
+  EXPECT_EQ(approve.reason, "looked at the plan");
+  EXPECT_TRUE(approve.yes);
+  EXPECT_TRUE(Take<RolloutOptions>({"rollout", "abort", "--rollback", "-y", "42"}).rollback);
+  EXPECT_TRUE(Take<RolloutOptions>({"rollout", "status", "--watch"}).watch);
+  EXPECT_EQ(Take<GetOptions>({"get", "rollouts", "--limit", "5"}).limit, 5u);
+  EXPECT_NE(Complaint({"rollout"}).find("status, approve, pause, resume, abort, reset-breaker"),
+            std::string::npos);
+  EXPECT_NE(Complaint({"rollout", "resum"}).find("did you mean \"resume\"?"), std::string::npos);
+  EXPECT_NE(Complaint({"rollout", "pause", "x"}).find("generation"), std::string::npos);
+  EXPECT_NE(Complaint({"rollout", "pause", "--rollback"}).find("unknown option"), std::string::npos);
+  EXPECT_NE(Complaint({"rollout", "reset-breaker", "42"}).find("unexpected \"42\""), std::string::npos);
+}
+
 TEST(CommandLineTest, ASlipIsAnsweredWithTheNearestWord) {
   EXPECT_NE(Complaint({"plam"}).find("unknown command \"plam\"; did you mean \"plan\"?"), std::string::npos);
   EXPECT_NE(Complaint({"status", "--otput", "json"}).find("did you mean \"--output\"?"), std::string::npos);
@@ -136,7 +163,15 @@ TEST(CommandLineTest, EveryPageShowsExamplesBeforeOptions) {
                             "explain",
                             "why",
                             "watch",
+                            "get rollouts",
                             "rollback",
+                            "rollout",
+                            "rollout status",
+                            "rollout approve",
+                            "rollout pause",
+                            "rollout resume",
+                            "rollout abort",
+                            "rollout reset-breaker",
                             "pause",
                             "node",
                             "node forget",

@@ -23,6 +23,15 @@ TEST(CompleteTest, CommandsComeFirstAndHiddenOnesNever) {
   EXPECT_TRUE(Offers(At({"get", ""}), "generations"));
 }
 
+TEST(CompleteTest, OrdersOfARolloutAreOfferedWithTheirOptions) {
+  for (const char* word : {"status", "approve", "pause", "resume", "abort", "reset-breaker"})
+    EXPECT_TRUE(Offers(At({"rollout", ""}), word)) << word;
+  EXPECT_TRUE(Offers(At({"rollout", "status", "--"}), "--watch"));
+  EXPECT_TRUE(Offers(At({"rollout", "abort", "--"}), "--rollback"));
+  EXPECT_FALSE(Offers(At({"rollout", "pause", "--"}), "--rollback"));
+  EXPECT_TRUE(Offers(At({"get", ""}), "rollouts"));
+}
+
 TEST(CompleteTest, AWordThatIsGivenIsNotOfferedAgain) {
   EXPECT_FALSE(Offers(At({"status", ""}), "plan"));
   EXPECT_EQ(At({"explain", "link.mtu", ""}).live, Live::kNone);

@@ -74,6 +74,21 @@ TEST(ConsoleTest, OnATerminalTheLineIsRedrawnCutToItsWidthAndTakenAway) {
   EXPECT_EQ(rig.out.str(), "data\n");
 }
 
+TEST(ConsoleTest, AFewLinesAreRedrawnTogetherEachCutToTheWidth) {
+  Rig rig(true, "", 20);
+  rig.console.Live("wave 2 of 3\ngpu-003: has not settled yet");
+  rig.clock.Advance(milliseconds(2000));
+  rig.console.Tick();
+  EXPECT_EQ(rig.err.str(), "\rwave 2 of 3\x1b[K\ngpu-003: has not s…\x1b[K");
+  rig.err.str("");
+  rig.console.Live("wave 3 of 3");
+  rig.clock.Advance(milliseconds(200));
+  rig.console.Tick();
+  EXPECT_EQ(rig.err.str(), "\r\x1b[1A\x1b[J\rwave 3 of 3\x1b[K");
+  rig.console.EndLive();
+  EXPECT_TRUE(rig.err.str().ends_with("\r\x1b[K"));
+}
+
 TEST(ConsoleTest, ANoteDoesNotMixWithTheLiveLine) {
   Rig rig(true);
   rig.console.Live("waiting");

@@ -97,6 +97,35 @@ class Service final : public v1::AdminService::Service {
     Remember(script_.signatures, *request);
     return Answer(*context, script_.taken, out);
   }
+  grpc::Status Rollouts(grpc::ServerContext* context, const v1::RolloutsRequest* request,
+                        v1::RolloutsResponse* out) override {
+    Remember(script_.rollout_questions, *request);
+    std::size_t asked = 0;
+    {
+      std::lock_guard lock(script_.mutex);
+      asked = script_.rollout_questions.size();
+    }
+    ++script_.events_sent;
+    const auto& answers = script_.rollouts;
+    return Answer(*context,
+                  answers.empty() ? v1::RolloutsResponse() : answers[std::min(asked, answers.size()) - 1],
+                  out);
+  }
+  grpc::Status OrderRollout(grpc::ServerContext* context, const v1::OrderRolloutRequest* request,
+                            v1::OrderRolloutResponse* out) override {
+    Remember(script_.rollout_orders, *request);
+    return Answer(*context, script_.ordered, out);
+  }
+  grpc::Status ApproveRollout(grpc::ServerContext* context, const v1::ApproveRolloutRequest* request,
+                              v1::OrderRolloutResponse* out) override {
+    Remember(script_.approvals, *request);
+    return Answer(*context, script_.ordered, out);
+  }
+  grpc::Status ResetBreaker(grpc::ServerContext* context, const v1::ResetBreakerRequest* request,
+                            v1::ResetBreakerResponse* out) override {
+    Remember(script_.resets, *request);
+    return Answer(*context, script_.reset, out);
+  }
   grpc::Status Watch(grpc::ServerContext* context, const v1::WatchRequest*,
                      grpc::ServerWriter<v1::WatchEvent>* out) override {
     return Stream(*context, script_.watch, *out);

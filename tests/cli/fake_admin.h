@@ -32,6 +32,9 @@ struct Script {
   std::vector<v1::AuditChainEvent> audit_chain;
   std::vector<v1::StatementsToSignEvent> to_sign;
   v1::PutSignaturesResponse taken;
+  std::vector<v1::RolloutsResponse> rollouts;  // one a question; the last for all that follow
+  v1::OrderRolloutResponse ordered;            // of ApproveRollout too
+  v1::ResetBreakerResponse reset;
   /// Every call fails with it when it is set. Code::kUnknown is UNAUTHENTICATED on the wire.
   railwright::Status failure;
   /// Streams stay open after their events until they are cancelled.
@@ -49,6 +52,10 @@ struct Script {
   std::vector<v1::SetPauseRequest> pauses;
   std::vector<v1::ChangesRequest> change_requests;
   std::vector<std::string> forgotten;
+  std::vector<v1::RolloutsRequest> rollout_questions;
+  std::vector<v1::OrderRolloutRequest> rollout_orders;
+  std::vector<v1::ApproveRolloutRequest> approvals;
+  std::vector<v1::ResetBreakerRequest> resets;
 };
 
 class FakeAdmin {

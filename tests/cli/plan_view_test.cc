@@ -189,5 +189,19 @@ TEST(PlanTextTest, WhatOnlyTheModeKeepsBackIsSummedUp) {
   EXPECT_EQ(PlanText(MakePlanView(EmptyPlan()), {}, Terminal{}, {}).find("mode observe"), std::string::npos);
 }
 
+TEST(PlanTextTest, HowItWouldSpreadIsSaidBeforeTheVerdict) {
+  v1::PlanResult result = MixedPlan();
+  result.add_rollout("1 node, then the rest; each must hold for 60 s");
+  result.add_rollout("it changes 6 of 7 nodes, which 1 other person must approve first");
+  const PlanView plan = MakePlanView(result);
+  const std::string text = PlanText(plan, {}, kPlain, kNow);
+  EXPECT_NE(text.find("It would spread\n  1 node, then the rest; each must hold for 60 s\n"
+                      "  it changes 6 of 7 nodes, which 1 other person must approve first\n\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(PlanJson(plan, "")["rollout"].size(), 2u);
+  EXPECT_TRUE(PlanJson(MakePlanView(EmptyPlan()), "")["rollout"].is_array());
+}
+
 }  // namespace
 }  // namespace railwright::cli

@@ -1,6 +1,7 @@
 #include "tests/sim/invariants.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "controller/fleet/documents.h"
 #include "core/wire/wire.h"
@@ -111,6 +112,7 @@ void Invariants::Proposed(const FleetState& base, const FleetState& state) {
     wished.node = node->name();
     wished.hash = desired.hash;
     wished.generations.insert(state.number());
+    wished.try_for = state.stored.try_for;
     if (found == state.desired.end()) continue;
     for (const SettingSpec& spec : *state.resolved.nodes.at(node->name()).settings)
       wished.values[PathOf(spec.key, spec.target)] = RawOf(spec.key, spec.value);
@@ -139,7 +141,7 @@ void Invariants::RolloutAnswered(std::uint64_t generation, RolloutPhase phase, c
 
 void Invariants::ResumeAnswered(const std::vector<std::string>& accepted) {
   for (const std::string& node : accepted) changing_.erase(node);
-  if (--resuming_ == 0) CheckChanging();
+  if (--resuming_ == 0 && std::exchange(begun_meanwhile_, false)) CheckChanging();
 }
 
 void Invariants::CheckChanging() {
@@ -167,6 +169,7 @@ void Invariants::Given(const std::string& node, const v1::DesiredState& state) {
   changing_[node] = {state.hash(), state.generation()};
   rests_.erase(node);
   cap_ = spread->second.cap;
+  if (anew && resuming_ > 0) begun_meanwhile_ = true;
   if (anew && resuming_ == 0) CheckChanging();
 }
 
@@ -271,6 +274,7 @@ void Invariants::CheckStore(const Store& store) {
   if (!rollout.ok()) return Broken("I1: the rollout cannot be read: " + rollout.status().ToString());
   // A resume that was taken and not answered: what the dead controller let be is let be.
   resuming_ = 0;
+  begun_meanwhile_ = false;
   if (*rollout)
     for (const RolloutMember& member : (*rollout)->members)
       if (member.phase == MemberPhase::kAccepted) changing_.erase(member.node);
@@ -363,9 +367,54 @@ void Invariants::BeforeSet(NodeHost& node, const std::string& path, const std::s
   const bool declared = wished != nullptr && wish != wished->values.end() && wish->second == value;
   if (!declared && !ledger.seen[path].contains(value))
     return Broken("I4: " + what + ", which neither its generation wants nor was there before");
-  if (!StepIsOpen(node.disk().DurableContent(node.disk().folder() + "/journal"), place))
+  const std::string journal = node.disk().DurableContent(node.disk().folder() + "/journal");
+  if (world_.tries && path.find("/" + node.way() + "/") != std::string::npos) {
+    const auto known = ledger.tried.find(path);
+    // The end of a try: what was there before is in its record.
+    if (known != ledger.tried.end() && Fulfils(value, known->second.before)) ledger.tried.erase(known);
+    if (!StepIsOpen(journal, place) && (journal.find("\"op\":\"try\"") != std::string::npos ||
+                                        journal.find("\"op\":\"failed-try\"") != std::string::npos))
+      return;
+    // A node that is not connected is not asked to reach the controller (agent/reconcile/README.md).
+    if (node.dialler().welcomed() != 0) {
+      Tried& tried = ledger.tried[path];
+      if (tried.value.empty()) tried.before = present;
+      tried.value = value;
+      tried.since = world_.events.now();
+      tried.ends = tried.since + (wished != nullptr ? wished->try_for : Duration(0));
+    }
+  }
+  if (!StepIsOpen(journal, place))
     Broken("I1: " + what + " without a durable record of what was there before");
 }
+
+// Reached again in time, or as it was: a minute and a half after its end at the latest, when the agent has
+// lived for so long and its disk took what it had to note.
+void Invariants::CheckTries(NodeHost& node, NodeLedger& ledger) {
+  constexpr Duration kPutBackWithin = seconds(90);
+  const Duration now = world_.events.now();
+  for (auto it = ledger.tried.begin(); it != ledger.tried.end();) {
+    const Tried& tried = it->second;
+    const bool there = node.machine().kernel.Exists(it->first);
+    if (!there || !Fulfils(tried.value, node.machine().kernel.Value(it->first))) {
+      it = ledger.tried.erase(it);  // put back, or somebody else has changed it
+      continue;
+    }
+    const auto up = node.up_since();
+    if (up && !node.disk().full && now - std::max({*up, tried.ends, ledger.disk_ok_since}) > kPutBackWithin)
+      return Broken("I7: " + node.name() + " wrote " + it->first + " = " + tried.value + " over " +
+                    tried.before +
+                    " on its way to the controller; that was never confirmed, and is still there");
+    if (node.disk().full) ledger.disk_ok_since = now;
+    ++it;
+  }
+}
+
+void Invariants::LargeAnswered(NodeHost& node, Duration dialled) {
+  std::erase_if(nodes_[node.name()].tried, [&](const auto& one) { return one.second.since < dialled; });
+}
+
+void Invariants::LostPower(NodeHost& node) { nodes_[node.name()].tried.clear(); }
 
 void Invariants::PausesHandled(NodeHost& node, const v1::PauseList& list, bool kept) {
   NodeLedger& ledger = nodes_[node.name()];
@@ -409,10 +458,9 @@ void Invariants::MachineChanged(NodeHost& node) {
 
 void Invariants::Check() {
   const Duration now = world_.events.now();
-  if (broken_try)
-    if (const std::string why = broken_try(); !why.empty()) return Broken("I7: " + why);
   for (const auto& node : world_.nodes) {
     NodeLedger& ledger = nodes_[node->name()];
+    CheckTries(*node, ledger);
     if (!ledger.deviates_since || now < ledger.looked + seconds(1)) continue;
     ledger.looked = now;
     const auto up = node->up_since();

@@ -24,6 +24,7 @@ struct Wished {
   std::string node, hash;
   std::set<std::uint64_t> generations;  ///< that say so
   std::map<std::string, std::string> values;
+  Duration try_for{0};
 };
 
 /// The machine path of a (key, target), and what the machine holds when `value` is fulfilled.
@@ -33,10 +34,6 @@ std::string RawOf(const std::string& key, const std::string& value);
 class Invariants {
  public:
   explicit Invariants(World& world) : world_(world) {}
-
-  // Hooks for what is not merged yet; empty: not checked.
-  /// I7: "" or which try that was never confirmed did not end reverted. For the confirmed apply.
-  std::function<std::string()> broken_try;
 
   // What operators were told.
   void Proposed(const FleetState& base, const FleetState& state);
@@ -69,6 +66,9 @@ class Invariants {
   void PausesHandled(NodeHost& node, const v1::PauseList& list, bool kept);
   void MachineChanged(NodeHost& node);
   void AgentDied(NodeHost& node);
+  void LostPower(NodeHost& node);
+  /// Over a connection that was dialled at `dialled` a large report went up and its answer has come down.
+  void LargeAnswered(NodeHost& node, Duration dialled);
 
   /// I3, I4, I7: after every step.
   void Check();
@@ -79,6 +79,11 @@ class Invariants {
   const Wished* InForce(const std::string& node) const;
 
  private:
+  // A value on the way to the controller that may be there for a while only.
+  struct Tried {
+    std::string before, value;
+    Duration since{0}, ends{0};
+  };
   struct NodeLedger {
     std::uint64_t acked = 0;  // generation
     std::string acked_hash;
@@ -91,7 +96,9 @@ class Invariants {
     std::map<std::string, std::set<std::string>> seen;  // values that a path held once
     std::optional<Duration> deviates_since;
     Duration looked{0};
-    int deaths = 0;  // since the last acknowledged state
+    int deaths = 0;                      // since the last acknowledged state
+    std::map<std::string, Tried> tried;  // by path
+    Duration disk_ok_since{0};
   };
   enum class PauseState { kSet, kCleared, kMaybe };
   // What a node was given, or said that it has.
@@ -107,6 +114,7 @@ class Invariants {
   };
 
   void CheckChanging();
+  void CheckTries(NodeHost& node, NodeLedger& ledger);
   bool Deviates(const NodeHost& node) const;
   void Broken(const std::string& why) const;
 
@@ -124,6 +132,7 @@ class Invariants {
   std::map<std::string, std::string> given_;  // the hash of the last one
   std::size_t cap_ = 0;                       // of the generation that was given last
   int resuming_ = 0;
+  bool begun_meanwhile_ = false;  // somebody was begun while a resume was open
   std::map<std::uint64_t, std::optional<RolloutPhase>> rollouts_;  // as answered; none: an order is open
 };
 

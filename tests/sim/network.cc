@@ -40,6 +40,7 @@ void Stream::AgentClosed(bool told) {
 void Stream::PumpUp() {
   if (up_moving_ || controller_closed_ || node_.dialler().up_blocked || in_core_ >= kInFlightMost) return;
   if (up_.empty() && !up_end_) return;
+  if (!up_.empty() && Stuck(up_.front().ByteSizeLong(), up_stuck_, &Stream::PumpUp)) return;
   up_moving_ = true;
   world_.events.After(world_.Latency(node_.random()), [self = shared_from_this()] {
     self->up_moving_ = false;
@@ -55,6 +56,20 @@ void Stream::PumpUp() {
     }
     self->PumpUp();
   });
+}
+
+// TCP sends it again and again; in the end somebody gives up.
+bool Stream::Stuck(std::size_t bytes, bool& stuck, void (Stream::*pump)()) {
+  if (node_.Passes(bytes)) {
+    stuck = false;
+    return false;
+  }
+  if (!std::exchange(stuck, true))
+    world_.events.After(kKeepAlive, [self = shared_from_this(), &stuck] {
+      if (stuck) self->GiveUp();
+    });
+  world_.events.After(seconds(1), [self = shared_from_this(), pump] { (self.get()->*pump)(); });
+  return true;
 }
 
 void Stream::TellController() {
@@ -146,6 +161,7 @@ void Stream::PumpDown() {
     }
   }
   if (down_moving_ || agent_closed_ || node_.dialler().down_blocked || (down_.empty() && !down_end_)) return;
+  if (!down_.empty() && Stuck(down_.front().ByteSizeLong(), down_stuck_, &Stream::PumpDown)) return;
   down_moving_ = true;
   world_.events.After(world_.Latency(node_.random()), [self = shared_from_this()] {
     self->down_moving_ = false;
@@ -211,9 +227,22 @@ void Dialler::Block(bool up, bool down) {
 }
 
 void Dialler::DialIn(Duration wait) {
-  world_.events.After(wait, [this, life = life_] {
-    if (life == life_) Dial();
+  world_.events.After(wait, [this, life = life_, number = ++dials_] {
+    if (life == life_ && number == dials_) Dial();
   });
+}
+
+std::uint64_t Dialler::Redial() {
+  const std::uint64_t before = connection_;
+  if (phase_ != Phase::kWelcomed && phase_ != Phase::kDialling) return before;
+  world_.Trace(node_.name() + " dials anew");
+  if (stream_) stream_->AgentClosed(true);
+  stream_.reset();
+  phase_ = Phase::kIdle;
+  text_ = "connecting: dialled anew";
+  attempt_ = 0;
+  DialIn(milliseconds(1));
+  return before;
 }
 
 void Dialler::Dial() {
@@ -230,6 +259,8 @@ void Dialler::Dial() {
   }
   phase_ = Phase::kDialling;
   stream_ = std::make_shared<Stream>(world_, node_);
+  dialled_at_ = world_.events.now();
+  large_up_ = false;
   v1::AgentMessage first;
   v1::Hello& hello = *first.mutable_hello();
   hello = node_.agent()->Hello();
@@ -307,6 +338,7 @@ void Dialler::Came(const Stream& stream, v1::ControllerMessage message) {
   if (phase_ != Phase::kWelcomed) return;
   if (message.has_desired()) Hand(std::move(*message.mutable_desired()));
   if (message.has_pauses()) Hand(std::move(*message.mutable_pauses()));
+  if (message.has_report_ack() && large_up_) world_.invariants.LargeAnswered(node_, dialled_at_);
   if (message.has_report_ack()) Hand(std::move(*message.mutable_report_ack()));
   if (message.has_command()) Hand(std::move(*message.mutable_command()));
 }
@@ -326,6 +358,7 @@ void Dialler::Send(ToController message) {
       },
       std::move(message.body));
   world_.invariants.FromAgent(node_, out);
+  large_up_ = large_up_ || (out.has_report() && !out.report().padding().empty());
   if (phase_ == Phase::kWelcomed && message.connection == connection_ && stream_)
     stream_->FromAgent(std::move(out));
 }

@@ -52,6 +52,7 @@ class Stream final : public AgentLink, public std::enable_shared_from_this<Strea
   void TellController();
   void TellAgent();
   bool Heard() const;
+  bool Stuck(std::size_t bytes, bool& stuck, void (Stream::*pump)());
 
   World& world_;
   NodeHost& node_;
@@ -64,6 +65,7 @@ class Stream final : public AgentLink, public std::enable_shared_from_this<Strea
   std::deque<v1::ControllerMessage> commands_;
   std::deque<v1::ControllerMessage> down_;  // in the socket
   bool last_ = false, down_end_ = false, down_moving_ = false;
+  bool up_stuck_ = false, down_stuck_ = false;  // the way does not carry what is first
   bool agent_closed_ = false, controller_closed_ = false, controller_told_ = false, agent_told_ = false;
 };
 
@@ -75,6 +77,8 @@ class Dialler {
   /// The process goes.
   void Die(bool told);
   void Send(ToController message);
+  /// As Session::Redial.
+  std::uint64_t Redial();
   std::string StateText() const { return text_; }
   /// The number of the connection that is welcomed; 0: none.
   std::uint64_t welcomed() const { return phase_ == Phase::kWelcomed ? connection_ : 0; }
@@ -103,7 +107,9 @@ class Dialler {
   Phase phase_ = Phase::kIdle;
   std::shared_ptr<Stream> stream_;
   std::uint64_t connection_ = 0, life_ = 0;
-  Duration welcomed_at_{0};
+  std::uint64_t dials_ = 0;  // of those that are to come only the last does
+  Duration welcomed_at_{0}, dialled_at_{0};
+  bool large_up_ = false;  // a large report has gone out over this connection
   int attempt_ = 0, refusals_ = 0;
   std::string text_ = "connecting: not tried yet";
 };

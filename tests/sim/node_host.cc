@@ -117,8 +117,9 @@ void NodeHost::Boot() {
               if (!dead() && level != LogLevel::kInfo) world_.Trace(name_ + " says: " + line);
             },
             {},
-            [](const std::string&) { return Result<std::string>(std::string("eno1")); },
-            [this]() -> Result<NodeTrust> { return TestSigner(name_, TestUuidOf(name_)).Trust(); }});
+            [this](const std::string&) { return Result<std::string>(way()); },
+            [this]() -> Result<NodeTrust> { return TestSigner(name_, TestUuidOf(name_)).Trust(); },
+            world_.tries ? std::function<std::uint64_t()>([this] { return dialler_->Redial(); }) : nullptr});
     return agent_->Start();
   };
   const Status status = start();
@@ -136,6 +137,17 @@ void NodeHost::Boot() {
   world_.invariants.MachineChanged(*this);
   dialler_->Start();
   Wake(Duration(0));
+}
+
+std::string NodeHost::way() const { return world_.tries ? "rail1" : "eno1"; }
+
+bool NodeHost::Passes(std::size_t bytes) const {
+  constexpr std::size_t kOneFrame = 8192;
+  constexpr int kCarried = 4200;
+  if (!world_.tries) return true;
+  const std::string path = "/rtnl/link/rail1/mtu";
+  if (!machine_.kernel.Exists(path)) return false;
+  return bytes < kOneFrame || std::atoi(machine_.kernel.Value(path).c_str()) <= kCarried;
 }
 
 void NodeHost::Wake(Duration wait) {
@@ -183,6 +195,7 @@ void NodeHost::Crash(bool power) {
   Buried(power ? random_.Between(seconds(20), seconds(90)) : kStartAgain);
   if (!power) return;
   disk_.LosePower(random_);
+  world_.invariants.LostPower(*this);
   machine_.Boot();
   ++boots_;
   world_.invariants.MachineChanged(*this);

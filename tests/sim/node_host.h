@@ -33,6 +33,10 @@ class NodeHost {
   const NodeAgent* agent() const { return agent_.get(); }
   Dialler& dialler() { return *dialler_; }
   bool dead() const { return disk_.dead(); }
+  /// The interface towards the controller.
+  std::string way() const;
+  /// Whether something of this size gets there or back: the switch carries no jumbo frames.
+  bool Passes(std::size_t bytes) const;
   /// How much goes wrong here: 0 nothing, 1 a lot.
   double trouble() const { return trouble_; }
   /// Since when the agent has run without a break.

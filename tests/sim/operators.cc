@@ -65,8 +65,8 @@ std::string Operators::Site(bool last) {
   std::string settings;
   // The last one is new to every node, whatever came before.
   if (last || random_.Chance(0.9))
-    settings +=
-        "  link.mtu: {fabric: " + (last ? std::to_string(8000 + orders_) : random_.Pick(mtus)) + "}\n";
+    settings += "  link.mtu: {fabric: " +
+                (last ? std::to_string((world_.tries ? 1600 : 8000) + orders_) : random_.Pick(mtus)) + "}\n";
   if (random_.Chance(0.7)) settings += "  link.pause: {fabric: " + random_.Pick(pauses) + "}\n";
   if (random_.Chance(0.8) || settings.empty())
     settings += "  sysctl.net.ipv4.conf.all.arp_ignore: " + std::to_string(random_.Below(3)) + "\n";
@@ -106,7 +106,9 @@ void Operators::Apply(bool roll_back, bool last) {
     return world_.Broken("the operators' documents do not resolve: " + next->problem);
   next->stored.restores =
       Restores(view->state->stored.restores, view->state->resolved, next->resolved, random_.Chance(0.5));
-  next->desired = BuildDesired(next->resolved, next->stored.restores);
+  static const std::vector<milliseconds> tries = {milliseconds(0), seconds(30), seconds(60), seconds(120)};
+  if (world_.tries) next->stored.try_for = last ? seconds(60) : random_.Pick(tries);
+  next->desired = BuildDesired(next->resolved, next->stored.restores, next->stored.try_for);
   Install(next, view->state->number(), roll_back ? "rollback" : "apply");
 }
 

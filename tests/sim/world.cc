@@ -22,6 +22,7 @@ std::size_t NodesOf(Random& random) {
 
 World::World(WorldOptions options) : random(options.seed), invariants(*this), options_(options) {
   UseSimulatedSqlite();
+  tries = random.Chance(0.4);
   controller = std::make_unique<ControllerHost>(*this, random.Fork());
   const std::size_t count = NodesOf(random);
   for (std::size_t i = 1; i <= count; ++i)

@@ -54,6 +54,8 @@ class World {
   Invariants invariants;
   bool chaos = false;  ///< faults may happen
   bool slow = false;   ///< the network is
+  /// The controller is reached over a rail, and its operators let changes of that be tried.
+  bool tries = false;
   bool broken() const { return broken_.has_value(); }
   /// A line of the trace, with the time before it.
   void Trace(const std::string& line);
