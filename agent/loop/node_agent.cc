@@ -31,6 +31,13 @@ ReconcilerOptions NodeAgent::Completed(ReconcilerOptions options, NodeAgent& age
   if (!agent.parts_.redial) return options;
   options.witnesses.connected = [&agent] { return agent.parts_.session_text() == "connected"; };
   options.witnesses.redial = [&agent] { agent.Redial(); };
+  options.witnesses.confirmed_before = [&agent](const KeyTarget& what, const std::string& value) {
+    return agent.confirmed_.Was(what, value);
+  };
+  options.witnesses.confirmed = [&agent](const std::map<KeyTarget, std::string>& values) {
+    // What cannot be kept is asked for once more when there is no connection; nothing else depends on it.
+    if (Status status = agent.confirmed_.Note(values); !status.ok()) agent.SetTrouble(std::move(status));
+  };
   return options;
 }
 
@@ -50,6 +57,7 @@ NodeAgent::NodeAgent(NodeAgentOptions options, ReconcilerOptions reconciler, Par
       changes_(parts_.state_dir.changes()),
       latch_(parts_.state_dir.taking_up(), options_.version),
       seal_(parts_.state_dir.directory(), parts_.trust),
+      confirmed_(parts_.state_dir.confirmed()),
       local_pauses_(parts_.state_dir.local_pauses()),
       management_(options_.management_netdev, options_.controller, parts_.state_dir.management(),
                   parts_.route),
@@ -77,6 +85,7 @@ Status NodeAgent::TakeUp() {
   } else if (text.status().code() != Code::kNotFound) {
     return text.status();
   }
+  if (Status status = confirmed_.Load(); !status.ok()) parts_.log(LogLevel::kError, status.message());
   latch_.Open();
   local_pauses_.Look();
   ApplyPauses();

@@ -12,6 +12,7 @@
 
 #include "agent/gate/messages.h"
 #include "agent/loop/change_log.h"
+#include "agent/loop/confirmed_values.h"
 #include "agent/loop/crash_latch.h"
 #include "agent/loop/log.h"
 #include "agent/loop/management_link.h"
@@ -146,6 +147,7 @@ class NodeAgent {
   ChangeLog changes_;
   CrashLatch latch_;
   StateSeal seal_;
+  ConfirmedValues confirmed_;
   PauseFile local_pauses_;
   ManagementLink management_;
   Management told_management_;  // of the last log line

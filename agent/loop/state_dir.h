@@ -31,6 +31,7 @@ class StateDir {
   std::string local_pauses() const { return directory_ + "/paused.json"; }  ///< `railwright-agent pause`
   std::string status() const { return directory_ + "/status.json"; }        ///< for `railwright-agent status`
   std::string management() const { return directory_ + "/management"; }     ///< interfaces that lead away
+  std::string confirmed() const { return directory_ + "/confirmed.json"; }  ///< ConfirmedValues
   std::string taking_up() const { return directory_ + "/taking-up"; }       ///< CrashLatch
   std::string lock() const { return directory_ + "/lock"; }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,6 +36,11 @@ struct TryWitnesses {
   /// that was begun after this call, ControllerAnswered is called.
   std::function<void()> redial{};
   PeerProbe* peers = nullptr;  ///< outlives the reconciler
+  /// Whether the controller was reached with this value before, by whatever boot. Empty: a node that is not
+  /// connected is not asked for it.
+  std::function<bool(const KeyTarget& what, const std::string& value)> confirmed_before{};
+  /// The controller was reached with all of these.
+  std::function<void(const std::map<KeyTarget, std::string>& values)> confirmed{};
 };
 
 struct ReconcilerOptions {

@@ -99,6 +99,10 @@ bool Reconciler::Impl::JoinTry(Entry& entry) {
   if (options_.witnesses.connected && !connected && now - started_ < kFirstConnection &&
       !ManagementHit(*entry.step, entry.wish, policy_).empty())
     return wait(Awaiting(now + kLookAgain, "the controller, who is to confirm it, is still being dialled"));
+  if (options_.witnesses.confirmed_before && !connected &&
+      !ManagementHit(*entry.step, entry.wish, policy_).empty() &&
+      !options_.witnesses.confirmed_before({entry.wish.spec.key, entry.wish.spec.target}, entry.wish.desired))
+    return wait(Awaiting(now + kLookAgain, "the controller, who is to confirm it, is not connected"));
   const std::vector<const BoundPort*> ports =
       PortsHit(machine_, *facts_, entry.wish.target.port, entry.step->blast);
   if (!PeersAsked(ports))

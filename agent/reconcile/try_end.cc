@@ -162,6 +162,11 @@ void Reconciler::Impl::LookAtTry() {
 }
 
 void Reconciler::Impl::Confirm() {
+  if (try_->record.controller && try_->answered && options_.witnesses.confirmed) {
+    std::map<KeyTarget, std::string> values;
+    for (const OpenTry::Step& step : try_->record.steps) values[{step.key, step.target}] = step.to;
+    options_.witnesses.confirmed(values);
+  }
   if (!journal_.EndTry().ok()) return LookAtTryAgain(clock_.Now() + kLookAgain);
   try_.reset();
   try_look_at_.reset();

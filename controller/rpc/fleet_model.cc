@@ -19,7 +19,8 @@ FleetModel::FleetModel(Store& store, const Clock& clock, const CatalogDeclaratio
       state_(std::make_shared<FleetState>()),
       rollouts_(store, clock, options.built_in,
                 {[this](const std::string& node) { return SightOf(node); },
-                 [this](const std::vector<std::string>& nodes) { return ReadyOf(nodes); }}) {
+                 [this](const std::vector<std::string>& nodes) { return ReadyOf(nodes); },
+                 [this](const std::string& node, const std::string& hash) { return Holds(node, hash); }}) {
   catalogs_.insert(catalog.hash());
   Publish();
 }

@@ -252,6 +252,7 @@ class FleetModel {
   // fleet_rollout.cc
   void MoveRollout();
   MemberSight SightOf(const std::string& name) const;
+  bool Holds(const std::string& name, const std::string& hash) const;
   std::vector<std::string> ReadyOf(const std::vector<std::string>& names);
   void NoteAiling(Node& node);
   const std::string& RackOf(const std::string& name) const;

@@ -54,6 +54,14 @@ MemberSight FleetModel::SightOf(const std::string& name) const {
   return sight;
 }
 
+bool FleetModel::Holds(const std::string& name, const std::string& hash) const {
+  const auto found = nodes_.find(name);
+  if (found == nodes_.end() || found->second.report == nullptr) return false;
+  const Node& node = found->second;
+  const NodeReport& report = node.report->report;
+  return report.settled && report.state_hash == hash && (node.sent_hash.empty() || node.sent_hash == hash);
+}
+
 std::vector<std::string> FleetModel::ReadyOf(const std::vector<std::string>& names) {
   std::vector<Node*> nodes;
   for (const std::string& name : names) nodes.push_back(&nodes_.at(name));

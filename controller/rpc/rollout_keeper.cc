@@ -108,7 +108,12 @@ RolloutWrite RolloutKeeper::Propose(const FleetState& base, const FleetState& ne
   write.anew = true;
   record.members = static_cast<std::uint32_t>(write.members.size());
   const std::size_t fleet = next.resolved.nodes.size();
-  record.approvals_needed = policy.ApprovalsFor(write.members.size(), fleet);
+  // Who has it already is not sent it: going back from a rollout that one node has seen changes one node.
+  const auto sent = static_cast<std::size_t>(
+      std::count_if(write.members.begin(), write.members.end(), [&](const RolloutMember& member) {
+        return member.on_the_way || !sights_.holds(member.node, next.desired.at(member.node).hash);
+      }));
+  record.approvals_needed = policy.ApprovalsFor(sent, fleet);
   // A change of the terms is one of every node: what follows could reach them all.
   record.policy_changed = base.number() > 0 && next.resolved.rollout.value_or(built_in_) != policy;
   if (record.policy_changed)

@@ -20,6 +20,8 @@ struct FleetSights {
   std::function<MemberSight(const std::string& node)> sight;
   std::function<std::vector<std::string>(const std::vector<std::string>& nodes)>
       ready;  ///< RolloutLook::ready
+  /// Whether the node has settled with this state, and was sent no other since.
+  std::function<bool(const std::string& node, const std::string& hash)> holds;
 };
 
 class RolloutKeeper {

@@ -180,6 +180,35 @@ TEST_F(TryTest, WhoWasNotThereBeforeIsNotDemandedAndThatIsTold) {
     EXPECT_NE(messages[0].find(said), std::string::npos) << messages[0];
 }
 
+TEST_F(TryTest, WithoutAConnectionOnlyWhatItWasReachedWithBeforeIsWritten) {
+  std::map<KeyTarget, std::string> reached;
+  options.witnesses.confirmed_before = [&](const KeyTarget& what, const std::string& value) {
+    return reached.contains(what) && reached[what] == value;
+  };
+  options.witnesses.confirmed = [&](const std::map<KeyTarget, std::string>& values) {
+    for (const auto& [what, value] : values) reached[what] = value;
+  };
+  connected = answers = false;
+  Begin(Mtu(1));
+  Live(10min);
+  EXPECT_EQ(MtuNow(), "1500") << "nobody would miss the node";
+  EXPECT_NE(Of("link.mtu", "rail0").message.find("who is to confirm it, is not connected"), std::string::npos)
+      << Of("link.mtu", "rail0").message;
+  connected = answers = true;
+  Live(30s);
+  EXPECT_EQ(MtuNow(), "4200");
+  EXPECT_FALSE(Open());
+  EXPECT_EQ(reached[(KeyTarget{"link.mtu", "rail0"})], "4200");
+
+  machine.Put(kMtu, "1500");  // a boot, and the controller is away
+  connected = answers = false;
+  Boot();
+  ASSERT_TRUE(agent->Accept(Mtu(1)).ok());
+  Live(3min);
+  EXPECT_EQ(MtuNow(), "4200");
+  EXPECT_FALSE(Open());
+}
+
 TEST_F(TryTest, WhyNoNeighbourCouldBeAskedIsTold) {
   neighbours.awake.clear();
   neighbours.obstacle = "the kernel lets no echo out";

@@ -319,6 +319,25 @@ TEST_F(FleetRolloutTest, NobodyLoosensTheTermsAndUsesThatInTheNextGeneration) {
   EXPECT_EQ(Rollout().policy(), "") << "two persons agreed to that, with the generation that had none";
 }
 
+TEST_F(FleetRolloutTest, GoingBackFromWhatOneNodeHasSeenNeedsNoApprovalOfTheMany) {
+  ASSERT_TRUE(Install(SiteYaml() + kCareful).ok());
+  ConnectAll();
+  const auto approve = [&] {
+    ASSERT_TRUE(Do(RolloutCommand::What::kApprove, "bob").ok());
+    ASSERT_TRUE(Do(RolloutCommand::What::kApprove, "carol").ok());
+  };
+  approve();
+  RunThrough();
+  ASSERT_TRUE(Install(SiteYaml(9000) + kCareful).ok());
+  approve();
+  Refuse("gpu-001", "no");
+  Tick(1s);
+  ASSERT_EQ(Rollout().state(), v1::ROLLOUT_STATE_HALTED);
+  ASSERT_TRUE(Install(SiteYaml() + kCareful).ok());
+  EXPECT_EQ(Rollout().approvals_needed(), 0u) << "three of the four have it";
+  EXPECT_EQ(Sent("gpu-001"), 3);
+}
+
 TEST_F(FleetRolloutTest, ManyThatFailOpenTheBreakerWhichStopsEverythingUntilAPersonResetsIt) {
   FleetOptions options = Waves();
   options.built_in = AtOnce();

@@ -375,8 +375,8 @@ void Invariants::BeforeSet(NodeHost& node, const std::string& path, const std::s
     if (!StepIsOpen(journal, place) && (journal.find("\"op\":\"try\"") != std::string::npos ||
                                         journal.find("\"op\":\"failed-try\"") != std::string::npos))
       return;
-    // A node that is not connected is not asked to reach the controller (agent/reconcile/README.md).
-    if (node.dialler().welcomed() != 0) {
+    // What the controller was reached with before may be written again without it.
+    if (!ledger.reached_with[path].contains(value)) {
       Tried& tried = ledger.tried[path];
       if (tried.value.empty()) tried.before = present;
       tried.value = value;
@@ -411,7 +411,12 @@ void Invariants::CheckTries(NodeHost& node, NodeLedger& ledger) {
 }
 
 void Invariants::LargeAnswered(NodeHost& node, Duration dialled) {
-  std::erase_if(nodes_[node.name()].tried, [&](const auto& one) { return one.second.since < dialled; });
+  NodeLedger& ledger = nodes_[node.name()];
+  std::erase_if(ledger.tried, [&](const auto& one) {
+    if (one.second.since >= dialled) return false;
+    ledger.reached_with[one.first].insert(one.second.value);
+    return true;
+  });
 }
 
 void Invariants::LostPower(NodeHost& node) { nodes_[node.name()].tried.clear(); }

@@ -98,6 +98,8 @@ class Invariants {
     Duration looked{0};
     int deaths = 0;                      // since the last acknowledged state
     std::map<std::string, Tried> tried;  // by path
+    std::map<std::string, std::set<std::string>>
+        reached_with;  // values of it that the controller was reached with
     Duration disk_ok_since{0};
   };
   enum class PauseState { kSet, kCleared, kMaybe };
