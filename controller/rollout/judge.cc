@@ -110,7 +110,10 @@ void Rollout::HaltIfDue(Draft& draft, RolloutMove& move) const {
     if (wave == 0) continue;  // not of this generation: they were failing when it came
     const bool canary = wave == 1 && policy_.waves.size() > 1;
     const std::size_t most = canary ? 0 : std::max<std::size_t>(1, policy_.max_failed.Of(sizes[wave]));
-    if (count > most)
+    if (canary && count > 0)
+      why = count == 1 ? "a node of the first wave failed"
+                       : std::to_string(count) + " nodes of the first wave failed";
+    else if (count > most)
       why = std::to_string(count) + " of the " + std::to_string(sizes[wave]) + " nodes of wave " +
             std::to_string(wave) + " failed, at most " + std::to_string(most) + " may";
   }

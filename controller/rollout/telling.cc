@@ -134,7 +134,8 @@ std::vector<std::string> Rollout::WaitsFor(const RolloutLook& look) const {
 std::string Rollout::WaveText() const {
   if (members_.empty()) return "";
   const std::size_t waves = std::max<std::size_t>(policy_.waves.size(), record_.wave);
-  return "wave " + std::to_string(record_.wave) + " of " + std::to_string(waves);
+  const std::string number = std::to_string(std::max<std::uint32_t>(1, record_.wave));
+  return (record_.wave == 0 ? "before wave " : "wave ") + number + " of " + std::to_string(waves);
 }
 
 }  // namespace railwright
